@@ -11,8 +11,8 @@ source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(cd "${BUILD:-build}" && pwd)
 left_out=$build/setup/left-out
 case ${1:-} in
-    '') logs=$build/setup/test labels=(-LE '^more$') marks='not more' part=core ;;
-    more) logs=$build/setup/test-all labels=(-L '^more$') marks=more part=mpi ;;
+    '') logs=$build/setup/test labels=(-LE '^more$') marks='not more' part=core only= ;;
+    more) logs=$build/setup/test-all labels=(-L '^more$') marks=more part=mpi only=build ;;
     *) echo "usage: tools/run-tests.sh [more]" >&2; exit 2 ;;
 esac
 status=0
@@ -23,17 +23,17 @@ ctest --test-dir "$build" --output-on-failure --no-tests=error -j 2 "${labels[@]
     tee "$logs/ctest.txt" || status=1
 
 # Much of pytest's time is waiting for jobs to start and end: what it leaves of the processor
-# compiles the sanitized tests. Beside CTest that would take more than it saves, and tests of
-# progress would find no processor to proceed on.
+# compiles the sanitized tests, and runs those of the core. Beside CTest that would take more than
+# it saves, and tests of progress would find no processor to proceed on.
 sanitized() { ! grep -qs GoogleTest "$left_out"; }
-compiling=
+beside=
 if sanitized; then
     set -m # a process group, which can be ended as a whole
-    nice -n 19 "$source/tools/run-sanitized.sh" "$part" build >"$logs/sanitized-build.txt" 2>&1 \
+    nice -n 19 "$source/tools/run-sanitized.sh" "$part" $only >"$logs/sanitized.txt" 2>&1 \
         </dev/null &
-    compiling=$!
+    beside=$!
     set +m
-    trap 'kill -- -$compiling 2>/dev/null || true' EXIT
+    trap 'kill -- -$beside 2>/dev/null || true' EXIT
 fi
 
 run_pytest() {
@@ -51,8 +51,14 @@ else
 fi
 
 if sanitized; then
-    wait "$compiling" || true # what is wrong is said now
-    "$source/tools/run-sanitized.sh" "$part" 2>&1 | tee "$logs/sanitized.txt" || status=1
+    echo "Sanitized tests ($part):"
+    wait "$beside" && passed=yes || passed=no
+    if [ -z "$only" ]; then
+        cat "$logs/sanitized.txt"
+        [ "$passed" = yes ] || status=1
+    else # what did not compile is said now
+        "$source/tools/run-sanitized.sh" "$part" 2>&1 | tee "$logs/sanitized.txt" || status=1
+    fi
 fi
 
 echo

@@ -11,7 +11,7 @@ using namespace tonari::test;
 enum class Shape { regular, v, w };
 
 // What pairs of ranks swap: the same on all ranks.
-struct Sizes {
+struct BlockSizes {
   int ranks;
   std::vector<int> of;  // [i * ranks + j], symmetric
   int at(int i, int j) const { return of[static_cast<std::size_t>(i * ranks + j)]; }
@@ -20,8 +20,8 @@ struct Sizes {
   }
 };
 
-Sizes random_sizes(Random& common, int ranks, int most, bool equal) {
-  Sizes sizes{ranks, std::vector<int>(static_cast<std::size_t>(ranks * ranks))};
+BlockSizes random_sizes(Random& common, int ranks, int most, bool equal) {
+  BlockSizes sizes{ranks, std::vector<int>(static_cast<std::size_t>(ranks * ranks))};
   const int one = 4 * pick(common, 1, most / 4);
   for (int i = 0; i < ranks; ++i)
     for (int j = i; j < ranks; ++j) {
@@ -51,7 +51,7 @@ class InPlace : public testing::Test {
   int rank = world_rank(), ranks = world_size();
   Nodes nodes;
 
-  Side side(Random& random, Shape shape, const Sizes& sizes) const {
+  Side side(Random& random, Shape shape, const BlockSizes& sizes) const {
     const std::vector<int> mine = sizes.row(rank);
     if (shape == Shape::regular)
       return regular_side(random, static_cast<Style>(pick(random, 0, styles - 1)), ranks, mine[0]);
@@ -93,7 +93,7 @@ class InPlace : public testing::Test {
     std::ranges::copy(content(s, round, false), s.memory.begin());
   }
 
-  void run(MPI_Comm comm, Random& common, Shape shape, const Sizes& sizes,
+  void run(MPI_Comm comm, Random& common, Shape shape, const BlockSizes& sizes,
            const Settings& settings) {
     SCOPED_TRACE(settings.text() + ", form " + std::to_string(static_cast<int>(shape)));
     Random random(common() + static_cast<unsigned>(7919 * rank));
@@ -162,7 +162,7 @@ TEST_F(InPlace, EachRankMayHaveAnotherBudget) {
 TEST_F(InPlace, LargeBlocksGoThroughCellsManyTimes) {
   Random common(14);
   for (const char* channel : {"shared", "p2p-packed"}) {
-    Sizes sizes = random_sizes(common, ranks, 4, true);
+    BlockSizes sizes = random_sizes(common, ranks, 4, true);
     for (int& bytes : sizes.of) bytes = few() ? 300'000 : 3'000'000;
     run(MPI_COMM_WORLD, common, Shape::regular, sizes, {"hierarchical-sets", channel, "1048576"});
   }
@@ -170,8 +170,8 @@ TEST_F(InPlace, LargeBlocksGoThroughCellsManyTimes) {
 
 TEST_F(InPlace, OneShotCallsAndSeveralAtOnce) {
   Random common(15);
-  const Sizes sizes = random_sizes(common, ranks, 5000, false),
-              equal = random_sizes(common, ranks, 5000, true);
+  const BlockSizes sizes = random_sizes(common, ranks, 5000, false),
+                   equal = random_sizes(common, ranks, 5000, true);
   Random random(common() + static_cast<unsigned>(rank));
   for (Shape shape : {Shape::regular, Shape::v, Shape::w}) {
     Side s = side(random, shape, shape == Shape::regular ? equal : sizes);

@@ -11,7 +11,7 @@ namespace {
 
 using namespace tonari::test;
 
-void run_random(Random& common, int dims) {
+void run_random_group(Random& common, int dims) {
   Blocks some = draw(common, dims), others = draw(common, dims);
   Arrays filled(some), combined(others);
   const tonari_ghosts ghosts = draw_ghosts(common, some), back = draw_ghosts(common, others);
@@ -44,7 +44,7 @@ TEST(BlocksGroups, TravelWithOtherCalls) {
   Random common(51);
   const int repeats = ranks_are_slow() ? 1 : world_size() <= 2 ? 8 : 3;
   for (int repeat = 0; repeat < repeats; ++repeat)
-    for (int dims = 1; dims <= 3; ++dims) run_random(common, dims);
+    for (int dims = 1; dims <= 3; ++dims) run_random_group(common, dims);
 }
 
 TEST(BlocksGroups, WhatIsWrong) {

@@ -15,7 +15,7 @@ namespace {
 using Offsets = std::vector<std::ptrdiff_t>;
 
 // The oracle: every byte by itself, in traveling order.
-Offsets bytes_of(const Layout& layout) {
+Offsets all_bytes_of(const Layout& layout) {
   Offsets offsets;
   for (const Run& run : layout.runs())
     for (std::size_t i = 0; i < run.count; ++i)
@@ -47,7 +47,7 @@ Offsets slice(const Offsets& all, std::size_t first, std::size_t bytes) {
 
 void expect_part(const Layout& layout, const Offsets& all, std::size_t first, std::size_t bytes) {
   const Layout part = layout.part(first, bytes);
-  ASSERT_EQ(bytes_of(part), slice(all, first, bytes))
+  ASSERT_EQ(all_bytes_of(part), slice(all, first, bytes))
       << bytes << " from " << first << " of " << all.size();
   EXPECT_EQ(part.bytes(), bytes);
 }
@@ -57,7 +57,7 @@ TEST(LayoutPart, IsTheSameBytesAsCuttingTheList) {
   for (int round = 0; round < 4000; ++round) {
     SCOPED_TRACE(round);
     const Layout layout = random_layout(random);
-    const Offsets all = bytes_of(layout);
+    const Offsets all = all_bytes_of(layout);
     for (int cut = 0; cut < 5; ++cut) {
       const std::size_t first = random() % (all.size() + 1),
                         bytes = random() % (all.size() - first + 1);
@@ -74,11 +74,11 @@ TEST(LayoutPart, PartsMakeTheWhole) {
   for (int round = 0; round < 1000; ++round) {
     SCOPED_TRACE(round);
     const Layout layout = random_layout(random);
-    const Offsets all = bytes_of(layout);
+    const Offsets all = all_bytes_of(layout);
     Layout joined;
     for (std::size_t at = 0, chunk = 1 + random() % 100; at < all.size(); at += chunk)
       joined.add(layout.part(at, std::min(chunk, all.size() - at)), 0);
-    ASSERT_EQ(bytes_of(joined), all);
+    ASSERT_EQ(all_bytes_of(joined), all);
     EXPECT_EQ(joined.bytes(), all.size());
   }
 }

@@ -47,7 +47,7 @@ class Looks final : public tonari::PolledExchange<Looks> {
   int needed_, left_ = 0;
 };
 
-constexpr auto never = [](int) { return false; };
+constexpr auto nothing_moves = [](int) { return false; };
 
 TEST(PolledExchange, EachTestIsOneLookAndSaysWhatPauseItBears) {
   Looks looks([](int look) { return look % 3 == 2; }, 2);
@@ -74,7 +74,7 @@ TEST(PolledExchange, WaitingLetsTheMpiProceedAndChecksThatOthersLive) {
 
 TEST(PolledExchange, ADeadPeerIsAnErrorInTestAndInWait) {
   for (const bool by_test : {false, true}) {
-    Looks looks(never, 1);
+    Looks looks(nothing_moves, 1);
     looks.dead = true;
     looks.start();
     try {

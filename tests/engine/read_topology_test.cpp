@@ -19,7 +19,7 @@ namespace {
 using test::world_rank, test::world_size;
 using Ranks = std::vector<std::int32_t>;
 
-MPI_Comm duplicate() {
+MPI_Comm duplicate_world() {
   MPI_Comm copy = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);
   return copy;
@@ -93,7 +93,7 @@ void expect_cartesian(const std::vector<int>& sizes, const std::vector<int>& per
     EXPECT_EQ(lists.grid->periodic(j), periods[j] != 0);
   }
   // The ranks' origins fit together.
-  const OwnedComm comm(duplicate());
+  const OwnedComm comm(duplicate_world());
   MpiRankGroup group(comm.get());
   Vertex vertex = vertex_of(lists);
   const std::optional<Error> error = mirror(group, std::span(&vertex, 1));
@@ -211,7 +211,7 @@ TEST(ReadTopology, DistributedGraphFromAdjacentLists) {
       EXPECT_EQ(lists.target_weights, weighted ? drawn.target_weights : Ranks());
       EXPECT_EQ(lists.source_weights, weighted ? drawn.source_weights : Ranks());
 
-      const OwnedComm comm(duplicate());
+      const OwnedComm comm(duplicate_world());
       MpiRankGroup group(comm.get());
       Vertex vertex = vertex_of(lists);
       const std::optional<Error> error = mirror(group, std::span(&vertex, 1));

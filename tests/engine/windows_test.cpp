@@ -16,7 +16,7 @@ namespace {
 using namespace tonari::test;
 using tonari::Windows;
 
-struct Ring {
+struct Neighbors {
   int left = (world_rank() + world_size() - 1) % world_size(),
       right = (world_rank() + 1) % world_size();
 };
@@ -31,7 +31,7 @@ void run(tonari_request& request) {
 }
 
 void exchange_on_a_neighborhood(MPI_Comm comm) {
-  const Ring ring;
+  const Neighbors ring;
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
   ASSERT_OK(tonari_neighborhood_create_adjacent(comm, 1, &ring.left, MPI_UNWEIGHTED, 1, &ring.right,
                                                 MPI_UNWEIGHTED, MPI_INFO_NULL, &near));
@@ -45,7 +45,7 @@ void exchange_on_a_neighborhood(MPI_Comm comm) {
 }
 
 void exchange_on_a_vector(MPI_Comm comm) {
-  const Ring ring;
+  const Neighbors ring;
   const std::int64_t needs[] = {ring.right, ring.left};
   tonari_vector vector = TONARI_VECTOR_NULL;
   ASSERT_OK(tonari_vector_create(comm, world_rank(), 1, 2, needs, MPI_INFO_NULL, &vector));
@@ -59,7 +59,7 @@ void exchange_on_a_vector(MPI_Comm comm) {
 }
 
 void exchange_on_a_grid(MPI_Comm comm) {
-  const Ring ring;
+  const Neighbors ring;
   tonari_grid_shape shape = TONARI_GRID_SHAPE_INIT;
   shape.dims = 1, shape.cells[0] = 4 * world_size(), shape.lower[0] = shape.upper[0] = 1,
   shape.type = MPI_INT;
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(All, WindowsOf,
 TEST(WindowsEnd, WithObjectsThatOutliveTheCommunicator) {
   if (world_size() < 2) GTEST_SKIP() << "a rank sends itself nothing through windows";
   const std::size_t before = Windows::alive();
-  const Ring ring;
+  const Neighbors ring;
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   const std::int64_t needs[] = {ring.right, ring.left};

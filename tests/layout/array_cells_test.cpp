@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bytes of boxes in arrays, against counting them one by one.
 #include "layout/array_cells.hpp"
+#include "support/zu.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +9,6 @@
 
 namespace tonari {
 namespace {
-
-constexpr std::size_t zu(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // The offsets of the cells in traveling order: the fastest index first.
 std::vector<std::ptrdiff_t> one_by_one(const GridBox& box, ArrayOrder order, const CellBox& cells) {

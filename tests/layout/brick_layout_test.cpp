@@ -10,13 +10,12 @@
 
 #include "layout/random_bricks.hpp"
 #include "support/errors.hpp"
+#include "support/zu.hpp"
 
 namespace tonari {
 namespace {
 
 using test::error_of, test::RandomBricks;
-
-constexpr std::size_t zu(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 template <class Test>
 void for_random_layouts(Test test) {

@@ -10,13 +10,12 @@
 #include "analysis/surface_search.hpp"
 #include "layout/brick_layout.hpp"
 #include "layout/random_bricks.hpp"
+#include "support/zu.hpp"
 
 namespace tonari {
 namespace {
 
 using test::for_cells, test::RandomBricks;
-
-constexpr std::size_t zu(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 using Value = std::uint64_t;
 constexpr Value poison = ~Value{0}, first_mark = poison - 1000;
@@ -40,9 +39,9 @@ struct Subdomain {
 };
 
 // Subdomains side by side in each dimension, some of which are closed to a ring.
-class Grid {
+class BrickedGrid {
  public:
-  Grid(RandomBricks& random, int dims) : dims_(dims) {
+  BrickedGrid(RandomBricks& random, int dims) : dims_(dims) {
     random.draw(dims);
     std::array<std::vector<std::int64_t>, most_surface_dims> extents;
     std::int64_t most = dims < 3 ? 9 : 6;
@@ -192,14 +191,14 @@ void for_random_grids(Test test) {
   RandomBricks random(11);
   for (int dims = 1; dims <= most_surface_dims; ++dims)
     for (int repeat = 0; repeat < (dims < 4 ? 40 : dims < 5 ? 10 : 5); ++repeat) {
-      Grid grid(random, dims);
+      BrickedGrid grid(random, dims);
       test(grid, dims);
       if (testing::Test::HasFatalFailure()) return;
     }
 }
 
 TEST(BrickPieces, FillAllGhosts) {
-  for_random_grids([](Grid& grid, int dims) {
+  for_random_grids([](BrickedGrid& grid, int dims) {
     grid.for_neighbors(directions(dims), [&](Subdomain& from, Region v, Subdomain& to) {
       copy(from, from.layout.send(v), to, to.layout.receive(opposite(v, dims)));
     });
@@ -208,7 +207,7 @@ TEST(BrickPieces, FillAllGhosts) {
 }
 
 TEST(BrickPieces, FillAllGhostsRegionByRegion) {
-  for_random_grids([](Grid& grid, int dims) {
+  for_random_grids([](BrickedGrid& grid, int dims) {
     grid.for_neighbors(directions(dims), [&](Subdomain& from, Region v, Subdomain& to) {
       copy(from, from.layout.send_basic(v), to, to.layout.receive_basic(opposite(v, dims)));
     });
@@ -217,7 +216,7 @@ TEST(BrickPieces, FillAllGhostsRegionByRegion) {
 }
 
 TEST(BrickPieces, FillAllGhostsDimensionByDimension) {
-  for_random_grids([](Grid& grid, int dims) {
+  for_random_grids([](BrickedGrid& grid, int dims) {
     Region step = neighbors(dims) + 1;
     for (int k = 0; k < dims; ++k) {
       step /= 3;
@@ -234,7 +233,7 @@ TEST(BrickPieces, FillAllGhostsDimensionByDimension) {
 // What lies beyond open sides does not travel: there may be values of the user's, which differ from
 // subdomain to subdomain.
 TEST(BrickPieces, LeaveGhostsAloneThatBelongToNobody) {
-  for_random_grids([](Grid& grid, int dims) {
+  for_random_grids([](BrickedGrid& grid, int dims) {
     grid.mark_open_ghosts();
     Region step = neighbors(dims) + 1;
     for (int k = 0; k < dims; ++k) {
@@ -252,7 +251,7 @@ TEST(BrickPieces, LeaveGhostsAloneThatBelongToNobody) {
 
 // Without the padding at both ends, of which there is less than a unit each.
 TEST(BrickPieces, FillAllGhostsWithWhatMustTravel) {
-  for_random_grids([](Grid& grid, int dims) {
+  for_random_grids([](BrickedGrid& grid, int dims) {
     grid.for_neighbors(directions(dims), [&](Subdomain& from, Region v, Subdomain& to) {
       const std::vector<BrickPiece> sent = from.layout.send(v);
       const BrickPiece message = from.layout.message(v);
@@ -267,7 +266,7 @@ TEST(BrickPieces, FillAllGhostsWithWhatMustTravel) {
 }
 
 TEST(BrickPieces, AreWholeUnitsAndGhostsContiguous) {
-  for_random_grids([](Grid& grid, int dims) {
+  for_random_grids([](BrickedGrid& grid, int dims) {
     for (const Subdomain& s : grid.subdomains()) {
       const BrickShape& shape = s.layout.shape();
       const std::size_t fields = shape.interleaved ? 1 : zu(shape.fields);

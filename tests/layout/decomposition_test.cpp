@@ -12,7 +12,7 @@
 namespace tonari {
 namespace {
 
-using test::error_of, test::random_parts;
+using test::error_of, test::for_random_parts;
 
 TEST(Cuts, DifferByOneUnitAndTheLargerComeFirst) {
   EXPECT_EQ(cut_evenly(10, 1, 3, 0), (Cuts{4, 3, 3}));
@@ -44,15 +44,8 @@ TEST(Cuts, ThatCannotBeAreRefused) {
             "fewer ranks or subdomains there");
 }
 
-template <class Test>
-void for_random_parts(Test test) {
-  std::mt19937 random(41);
-  for (int dims = 1; dims <= most_surface_dims; ++dims)
-    for (int repeat = 0; repeat < (dims < 4 ? 10 : 2); ++repeat) test(random_parts(random, dims));
-}
-
 TEST(Decompositions, HoldEachSubdomainOnceInTheOrderOfTheGrid) {
-  for_random_parts([](const Decomposition& parts) {
+  for_random_parts(41, 10, [](const Decomposition& parts) {
     std::vector<int> seen(static_cast<std::size_t>(parts.all_subdomains()), 0);
     for (int rank = 0; rank < parts.ranks.ranks(); ++rank)
       for (int s = 0; s < parts.subdomains(); ++s) {
@@ -68,7 +61,7 @@ TEST(Decompositions, HoldEachSubdomainOnceInTheOrderOfTheGrid) {
 
 // The boxes fill the grid: where one ends its neighbor begins, or the grid does.
 TEST(Decompositions, NeighborsBeginWhereBoxesEnd) {
-  for_random_parts([](const Decomposition& parts) {
+  for_random_parts(41, 10, [](const Decomposition& parts) {
     const int dims = parts.dims();
     const Cells whole = parts.global();
     std::int64_t cells = 0;

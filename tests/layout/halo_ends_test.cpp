@@ -13,13 +13,12 @@
 #include "layout/random_bricks.hpp"
 #include "layout/random_parts.hpp"
 #include "plan/builder.hpp"
+#include "support/zu.hpp"
 
 namespace tonari {
 namespace {
 
 using test::for_cells;
-
-constexpr std::size_t zu(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // One exchange between all ranks. Cells are numbered per rank, subdomain by subdomain: in an array
 // lexicographically, in bricks as they lie.

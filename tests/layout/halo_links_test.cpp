@@ -12,7 +12,7 @@
 namespace tonari {
 namespace {
 
-using test::random_parts;
+using test::for_random_parts;
 
 std::vector<HaloLinks> of_all_ranks(const Decomposition& parts, auto links) {
   std::vector<HaloLinks> all;
@@ -65,15 +65,8 @@ void expect_complete(const Decomposition& parts, const std::vector<HaloLinks>& a
   }
 }
 
-template <class Test>
-void for_random_parts(Test test) {
-  std::mt19937 random(42);
-  for (int dims = 1; dims <= most_surface_dims; ++dims)
-    for (int repeat = 0; repeat < (dims < 4 ? 8 : 2); ++repeat) test(random_parts(random, dims));
-}
-
 TEST(HaloLinks, MirrorEachOther) {
-  for_random_parts([](const Decomposition& parts) {
+  for_random_parts(42, 8, [](const Decomposition& parts) {
     for (const Reach& reach : {Reach::all, Reach::faces}) {
       const auto all =
           of_all_ranks(parts, [&](int rank) { return halo_links(parts, rank, reach); });
@@ -85,7 +78,7 @@ TEST(HaloLinks, MirrorEachOther) {
 }
 
 TEST(HaloLinks, DimensionByDimensionMirrorEachOther) {
-  for_random_parts([](const Decomposition& parts) {
+  for_random_parts(42, 8, [](const Decomposition& parts) {
     for (int k = 0; k < parts.dims(); ++k) {
       const auto all = of_all_ranks(parts, [&](int rank) { return shift_links(parts, rank, k); });
       expect_mirrored(parts, all);

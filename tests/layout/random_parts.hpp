@@ -27,4 +27,14 @@ inline Decomposition random_parts(std::mt19937& random, int dims) {
   return parts;
 }
 
+// Runs test(parts) on as many random grids of up to three dimensions as `repeats` says, and on two
+// of each more.
+template <class Test>
+void for_random_parts(unsigned seed, int repeats, Test test) {
+  std::mt19937 random(seed);
+  for (int dims = 1; dims <= most_surface_dims; ++dims)
+    for (int repeat = 0; repeat < (dims < 4 ? repeats : 2); ++repeat)
+      test(random_parts(random, dims));
+}
+
 }  // namespace tonari::test

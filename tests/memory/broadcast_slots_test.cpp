@@ -17,14 +17,14 @@ namespace tonari {
 namespace {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t many = 5'000;
+constexpr std::uint64_t many_rounds = 5'000;
 #else
-constexpr std::uint64_t many = 50'000;
+constexpr std::uint64_t many_rounds = 50'000;
 #endif
 
 constexpr std::size_t writers = 3, words = 20, payload = words * sizeof(std::uint64_t);
 
-struct alignas(BroadcastSlots::alignment) Room {
+struct alignas(BroadcastSlots::alignment) SlotsRoom {
   std::array<std::byte, BroadcastSlots::bytes_for(payload)> bytes{};
   std::uint64_t behind = 0;
 };
@@ -40,7 +40,7 @@ std::uint64_t number(std::size_t writer, std::uint64_t exchange, std::size_t k) 
 // How many words were wrong.
 std::size_t exchange_again_and_again(const std::vector<BroadcastSlots>& all, std::size_t me) {
   std::size_t wrong = 0;
-  for (std::uint64_t n = 1; n <= many; ++n) {
+  for (std::uint64_t n = 1; n <= many_rounds; ++n) {
     for (std::size_t k = 0; k < words; ++k) numbers(all[me], n)[k] = number(me, n, k);
     all[me].publish(n);
     for (const BroadcastSlots& slots : all)
@@ -53,20 +53,20 @@ std::size_t exchange_again_and_again(const std::vector<BroadcastSlots>& all, std
 }
 
 TEST(BroadcastSlots, EveryoneReadsEveryone) {
-  std::vector<Room> rooms(writers);
+  std::vector<SlotsRoom> rooms(writers);
   std::vector<BroadcastSlots> all;
-  for (Room& room : rooms) all.emplace_back(room.bytes.data(), payload);
+  for (SlotsRoom& room : rooms) all.emplace_back(room.bytes.data(), payload);
   std::vector<std::size_t> wrong(writers);
   std::vector<std::thread> threads;
   for (std::size_t me = 0; me < writers; ++me)
     threads.emplace_back([&, me] { wrong[me] = exchange_again_and_again(all, me); });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, std::vector<std::size_t>(writers));
-  for (const Room& room : rooms) EXPECT_EQ(room.behind, 0u);
+  for (const SlotsRoom& room : rooms) EXPECT_EQ(room.behind, 0u);
 }
 
 TEST(BroadcastSlots, NothingHasArrivedAtFirst) {
-  Room room;
+  SlotsRoom room;
   const BroadcastSlots slots(room.bytes.data(), payload);
   EXPECT_FALSE(BroadcastSlots());
   for (std::uint64_t n = 1; n < 5; ++n) {

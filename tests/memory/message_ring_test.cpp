@@ -21,14 +21,14 @@ namespace tonari {
 namespace {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t many = 50'000;
+constexpr std::uint64_t many_messages = 50'000;
 #else
-constexpr std::uint64_t many = 1'000'000;
+constexpr std::uint64_t many_messages = 1'000'000;
 #endif
 
 // Zeros for one ring, and bytes behind them that nobody may touch.
-struct Room {
-  explicit Room(std::size_t payload)
+struct RingRoom {
+  explicit RingRoom(std::size_t payload)
       : bytes(MessageRing::bytes_for(payload)), memory(bytes + 2 * MessageRing::alignment) {
     std::memset(memory.data(), 0, memory.bytes());
     at = memory.data() + (MessageRing::alignment - reinterpret_cast<std::uintptr_t>(memory.data()) %
@@ -42,7 +42,7 @@ struct Room {
 
 TEST(MessageRing, FramesGoRound) {
   for (const std::size_t payload : {1, 8, 100, 120, 121, 4000}) {
-    Room room(payload);
+    RingRoom room(payload);
     MessageRing writer(room.at, payload), reader(room.at, payload);
     EXPECT_EQ(reader.arrived(), nullptr);
     for (std::size_t n = 0; n < 3 * MessageRing::frames; ++n) {
@@ -75,12 +75,12 @@ void until(const Done& done) {
 
 TEST(MessageRing, TwoThreads) {
   constexpr std::size_t words = 20;
-  Room room(words * sizeof(std::uint64_t));
+  RingRoom room(words * sizeof(std::uint64_t));
   const auto value = [](std::uint64_t n, std::uint64_t k) { return n * 31 + k; };
   const auto length = [](std::uint64_t n) { return n * 7 % (words + 1); };
   std::thread sends([&] {
     MessageRing writer(room.at, words * sizeof(std::uint64_t));
-    for (std::uint64_t n = 0; n < many; ++n) {
+    for (std::uint64_t n = 0; n < many_messages; ++n) {
       until([&] { return writer.place() != nullptr; });
       for (std::uint64_t k = 0; k < length(n); ++k) {
         const std::uint64_t word = value(n, k);
@@ -92,7 +92,7 @@ TEST(MessageRing, TwoThreads) {
   });
   MessageRing reader(room.at, words * sizeof(std::uint64_t));
   std::uint64_t wrong = 0;
-  for (std::uint64_t n = 0; n < many; ++n) {
+  for (std::uint64_t n = 0; n < many_messages; ++n) {
     until([&] { return reader.arrived() != nullptr; });
     wrong += reader.bytes() != length(n) * sizeof(std::uint64_t);
     for (std::uint64_t k = 0; k < length(n); ++k) {

@@ -51,7 +51,7 @@ class CountingWorld final : public RankGroup {
   std::size_t words_ = 0, reductions_ = 0;
 };
 
-LogGP infiniband() {
+LogGP infiniband_prices() {
   LogGP m;
   m.L = 1.3e-6, m.o = 0.35e-6, m.g = 0.1e-6, m.G = 0.3e-9;
   return m;
@@ -148,7 +148,7 @@ Reading reading(const GraphPlanner& algorithm, int ranks, Collective collective)
   const std::vector<Vertex> vertices = make(ranks, star_out(ranks));
   CountingWorld group(ranks);
   const GraphFacts facts = gather_facts(group, vertices);
-  const GraphTask task{collective, 8, infiniband()};
+  const GraphTask task{collective, 8, infiniband_prices()};
   EXPECT_EQ(algorithm.applicable(facts, task), "") << algorithm.name;
   const std::vector<GraphVariant> ways = algorithm.variants(group, vertices, facts, task);
   Reading leaves;

@@ -21,8 +21,8 @@ namespace {
 using Ranks = std::vector<std::int32_t>;
 using Steps = std::vector<std::vector<int>>;
 
-constexpr SwapOrder all_orders[] = {SwapOrder::mpich, SwapOrder::linear_shift,
-                                    SwapOrder::hierarchical_sets};
+constexpr SwapOrder every_order[] = {SwapOrder::mpich, SwapOrder::linear_shift,
+                                     SwapOrder::hierarchical_sets};
 constexpr std::int32_t most_ranks = 64;
 
 int last_step(const Steps& steps) {
@@ -53,14 +53,14 @@ void expect_all_meet(SwapOrder order, std::int32_t p, const Ranks& node_of = {})
 }
 
 TEST(SwapOrders, HaveNames) {
-  for (SwapOrder order : all_orders) EXPECT_EQ(swap_order_named(name(order)), order);
+  for (SwapOrder order : every_order) EXPECT_EQ(swap_order_named(name(order)), order);
   EXPECT_STREQ(name(SwapOrder::hierarchical_sets), "hierarchical-sets");
   EXPECT_EQ(swap_order_named("linear"), std::nullopt);
   EXPECT_EQ(swap_order_named(""), std::nullopt);
 }
 
 TEST(SwapOrders, EveryoneMeetsEveryoneOnce) {
-  for (SwapOrder order : all_orders)
+  for (SwapOrder order : every_order)
     for (std::int32_t p = 1; p <= most_ranks; ++p) expect_all_meet(order, p);
 }
 
@@ -131,7 +131,7 @@ TEST(SwapOrders, HierarchicalSetsAreThoseOfFigure4) {
 // Fig. 2, in the order of its three matrices.
 std::string figure_2() {
   std::ostringstream out;
-  for (SwapOrder order : all_orders) {
+  for (SwapOrder order : every_order) {
     out << name(order) << '\n';
     for (const auto& row : swap_steps(order, 7)) {
       for (std::size_t j = 0; j < row.size(); ++j) {
