@@ -15,6 +15,9 @@ constexpr Bytes small_unpack = 64 * 1024;
 // Up to this many bytes are packed before the first message leaves: then one call starts all
 // messages, if they are persistent.
 constexpr Bytes small_pack = 2 * 1024;
+// Up to this many copies are kept for each pair of buffers: to move them to another pair may take as
+// long as the exchange of small blocks itself.
+constexpr std::size_t few_copies = 1024;
 
 }  // namespace
 
@@ -301,21 +304,41 @@ void PlanExchange::progress() {
 }
 
 void PlanExchange::rebind(Shifts shifts) {
-  by_mpi_.shifts.resize(shifts.size());  // at the first time those of init: all 0
-  if (std::ranges::equal(shifts, by_mpi_.shifts)) return;
-  steps_.resize(shifts.size());
-  for (std::size_t k = 0; k < steps_.size(); ++k) steps_[k] = shifts[k] - by_mpi_.shifts[k];
-  if (in_buffers_)
-    rebind_messages(shifts);
-  else
-    by_mpi_.shifts.assign(shifts.begin(), shifts.end());
-  shift_copies(program_, steps_);
+  bound_.resize(shifts.size());  // at the first time those of init: all 0
+  if (std::ranges::equal(shifts, bound_)) return;
+  if (in_buffers_) rebind_messages(shifts);
+  rebind_copies(shifts);
   edges_.bind();
+}
+
+void PlanExchange::rebind_copies(Shifts shifts) {
+  if (program_.moves.size() + program_.pieces.size() <= few_copies && take_kept(shifts)) return;
+  steps_.resize(shifts.size());
+  for (std::size_t k = 0; k < steps_.size(); ++k) steps_[k] = shifts[k] - bound_[k];
+  shift_copies(program_, steps_);
+  bound_.assign(shifts.begin(), shifts.end());
+}
+
+// Keeps the copies as they are, and takes those for these shifts, if they were kept.
+bool PlanExchange::take_kept(Shifts shifts) {
+  const auto known = std::ranges::find_if(
+      kept_, [&](const BoundCopies& c) { return std::ranges::equal(c.shifts, shifts); });
+  if (known != kept_.end()) {
+    known->shifts.swap(bound_), known->moves.swap(program_.moves);
+    known->pieces.swap(program_.pieces);
+    return true;
+  }
+  const bool room = kept_.size() < most_others;
+  if (room) kept_.reserve(most_others), kept_.emplace_back();
+  BoundCopies& other = room ? kept_.back() : kept_[next_kept_++ % most_others];
+  other.shifts = bound_, other.moves = program_.moves, other.pieces = program_.pieces;
+  return false;
 }
 
 // Persistent requests and datatypes cannot be moved. A few pairs of buffers get their own; for
 // further ones Isend and Irecv take any address.
 void PlanExchange::rebind_messages(Shifts shifts) {
+  by_mpi_.shifts.resize(shifts.size());
   const auto has_shifts = [&](const BoundMessages& m) {
     return std::ranges::equal(m.shifts, shifts);
   };

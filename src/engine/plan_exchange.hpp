@@ -57,6 +57,8 @@ class PlanExchange final : public PolledExchange<PlanExchange> {
 
   void make_requests();
   void rebind_messages(Shifts shifts);
+  void rebind_copies(Shifts shifts);
+  bool take_kept(Shifts shifts);
   void order_transfers(const Plan& plan);
   bool on_node(int peer) const;
   void prepare_burst();
@@ -103,10 +105,20 @@ class PlanExchange final : public PolledExchange<PlanExchange> {
   };
   std::optional<Burst> burst_;
 
+  // Copies and places of pieces as they are for a pair of buffers used before.
+  struct BoundCopies {
+    std::vector<std::ptrdiff_t> shifts;
+    std::vector<Move> moves;
+    std::vector<Piece> pieces;
+  };
+
   static constexpr std::size_t most_others = 7;
   BoundMessages by_mpi_;               // receives that can be posted at once come first
   std::vector<BoundMessages> others_;  // for buffers used before
   std::size_t next_other_ = 0;         // to be given up for new buffers
+  std::vector<BoundCopies> kept_;      // for buffers used before, if the copies are few
+  std::size_t next_kept_ = 0;          // to be given up for new buffers
+  std::vector<std::ptrdiff_t> bound_;  // by space, from the buffers of init: what copies are for
   bool in_buffers_ = false;            // some of by_mpi_ lie in the program's buffers
   std::vector<std::ptrdiff_t> steps_;  // from one binding to the next
   std::vector<OpId> operation_of_;     // per request
