@@ -154,7 +154,9 @@ TEST_F(SettingInPlaceErrors, MemoryMayHaveAUnit) {
     const MPI_Count bytes = scratch("1024", by_variable);
     for (const char* memory : {"1K", "1KiB", "1k"})
       EXPECT_EQ(scratch(memory, by_variable), bytes) << memory;
-    if (ranks > 1) EXPECT_GT(bytes, scratch("1", by_variable));
+    if (ranks > 1) {
+      EXPECT_GT(bytes, scratch("1", by_variable));
+    }
   }
 }
 

@@ -185,8 +185,10 @@ TEST(Blocks, KeptExchangesServeRanksThatChangeArraysAndThoseThatDoNot) {
     const Counts counts = disarm();
     must(code);
     arrays.expect_forward(TONARI_GHOSTS_INIT, round);
-    if (round > 1) EXPECT_LE(counts.collectives, 1) << round;
-    if (round > 1) EXPECT_EQ(counts.setups, 0) << round << ": " << counts.first;
+    if (round > 1) {
+      EXPECT_LE(counts.collectives, 1) << round;
+      EXPECT_EQ(counts.setups, 0) << round << ": " << counts.first;
+    }
   }
 }
 
