@@ -15,7 +15,7 @@ constexpr Bytes small_unpack = 64 * 1024;
 // Up to this many bytes are packed before the first message leaves: then one call starts all
 // messages, if they are persistent.
 constexpr Bytes small_pack = 2 * 1024;
-// Up to this many copies are kept for each pair of buffers: to move them to another pair may take as
+// Up to this many copies are kept for each pair of buffers: to move them to another may take as
 // long as the exchange of small blocks itself.
 constexpr std::size_t few_copies = 1024;
 
