@@ -8,6 +8,7 @@ shape (s, d) and hold on grids where no two different offsets lead to the same r
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,23 +37,33 @@ def volume_alltoall(offsets: np.ndarray) -> int:
 
 def volume_allgather(offsets: np.ndarray) -> int:
     """W as planned: the edges of the prefix trie (section 3.2), where edges of one node in one
-    direction share their hops.
+    direction share their hops, in the order of dimensions that needs the fewest.
 
     A block on its way three hops ahead is delivered at one and two on the way; the paper's trie
     counts 1 + 2 + 3 hops there.
     """
-    ahead = sum(
-        int(np.maximum.reduceat(np.maximum(c, 0), starts).sum()) for c, starts in _trie(offsets)
+
+    def farthest(c: np.ndarray, starts: np.ndarray) -> int:
+        return int(np.maximum.reduceat(np.maximum(c, 0), starts).sum())
+
+    longest = int(np.abs(offsets).max(initial=1))
+    return min(
+        sum(farthest(c, starts) + farthest(-c, starts) for c, starts in _trie(offsets, order))
+        for order in _orders(offsets, longest)
     )
-    back = sum(
-        int(np.maximum.reduceat(np.maximum(-c, 0), starts).sum()) for c, starts in _trie(offsets)
+
+
+def volume_allgather_direct(offsets: np.ndarray) -> int:
+    """The same where every coordinate takes one hop."""
+    return min(
+        sum(int(np.count_nonzero(c)) for c, _ in _trie(offsets, order))
+        for order in _orders(offsets, 1)
     )
-    return ahead + back
 
 
 def volume_allgather_paper(offsets: np.ndarray) -> int:
     """W as the paper counts it (section 3.2): the weights of all edges of the prefix trie."""
-    return sum(int(np.abs(c).sum()) for c, _ in _trie(offsets))
+    return sum(int(np.abs(c).sum()) for c, _ in _trie(offsets, _order_of_paper(offsets)))
 
 
 def closed_forms(offsets: np.ndarray, op: str) -> dict[str, ClosedForm]:
@@ -61,7 +72,6 @@ def closed_forms(offsets: np.ndarray, op: str) -> dict[str, ClosedForm]:
     distinct = np.unique(moving, axis=0)
     allgather = op == "allgather"
     coordinates = sum(len(np.unique(column[column != 0])) for column in offsets.T)
-    trie_edges = sum(int(np.count_nonzero(c)) for c, _ in _trie(offsets))
     return {
         "linear": ClosedForm(len(distinct), len(distinct) if allgather else len(moving)),
         "torus": ClosedForm(
@@ -69,23 +79,35 @@ def closed_forms(offsets: np.ndarray, op: str) -> dict[str, ClosedForm]:
             volume_allgather(offsets) if allgather else volume_alltoall(offsets),
         ),
         "torus-direct": ClosedForm(
-            coordinates, trie_edges if allgather else int(np.count_nonzero(offsets))
+            coordinates,
+            volume_allgather_direct(offsets) if allgather else int(np.count_nonzero(offsets)),
         ),
     }
 
 
-def _trie(offsets: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The prefix trie, level by level: the weights of its edges, sorted by the node they leave, and
-    where each node's edges start.
+Order = tuple[int, ...]
 
-    Dimensions are visited in the order of section 3.2: first those in which most neighbors share a
-    coordinate.
-    """
+
+def _order_of_paper(offsets: np.ndarray) -> Order:
+    """Section 3.2: first the dimensions in which most neighbors share a coordinate."""
+    columns = range(offsets.shape[1])
+    return tuple(sorted(columns, key=lambda j: len(np.unique(offsets[offsets[:, j] != 0, j]))))
+
+
+def _orders(offsets: np.ndarray, longest: int) -> list[Order]:
+    """Those that planners choose from; a coordinate takes at most `longest` hops."""
+    count, dimensions = offsets.shape
+    places = count * longest * dimensions * 2 ** (dimensions - 1)
+    if dimensions > 5 or places > 2**23:
+        return [_order_of_paper(offsets)]
+    return list(itertools.permutations(range(dimensions)))
+
+
+def _trie(offsets: np.ndarray, order: Order) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The prefix trie, level by level: the weights of its edges, sorted by the node they leave, and
+    where each node's edges start."""
     if len(offsets) == 0:
         return []
-    order = sorted(
-        range(offsets.shape[1]), key=lambda j: len(np.unique(offsets[offsets[:, j] != 0, j]))
-    )
     node = np.zeros(len(offsets), dtype=np.int64)  # of each offset, at this level
     levels = []
     for j in order:

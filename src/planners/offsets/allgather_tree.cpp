@@ -2,42 +2,13 @@
 #include "planners/offsets/allgather_tree.hpp"
 
 #include <algorithm>
-#include <unordered_map>
+
+#include "planners/offsets/place_map.hpp"
 
 namespace tonari {
 namespace {
 
 constexpr std::uint32_t none = AllgatherTree::none;
-
-// Places to node numbers: a table over the bounding box of the places where that is small, else a
-// hash map.
-class PlaceMap {
- public:
-  explicit PlaceMap(const std::vector<Vec>& places) {
-    for (const Vec& v : places)
-      for (int j = 0; j < max_dimensions; ++j) {
-        low_[j] = std::min(low_[j], v[j]);
-        high_[j] = std::max(high_[j], v[j]);
-      }
-    std::uint64_t cells = 1;
-    for (int j = 0; j < max_dimensions && cells <= limit; ++j)
-      cells *= static_cast<std::uint64_t>(high_[j]) - low_[j] + 1;
-    if (cells <= limit) table_.assign(cells, none);
-  }
-  std::uint32_t& operator[](const Vec& v) {
-    if (table_.empty()) return map_.try_emplace(v, none).first->second;
-    std::size_t cell = 0;
-    for (int j = 0; j < max_dimensions; ++j)
-      cell = cell * (high_[j] - low_[j] + 1) + (v[j] - low_[j]);
-    return table_[cell];
-  }
-
- private:
-  static constexpr std::uint64_t limit = 1 << 20;
-  Vec low_, high_;
-  std::vector<std::uint32_t> table_;
-  std::unordered_map<Vec, std::uint32_t, VecHash> map_;
-};
 
 // Every place on some path, with the earliest step that reaches it and from where. The chain of
 // parents is consistent: the place before the earliest arrival on a path was itself reached at an
@@ -61,7 +32,7 @@ std::vector<Vec> places_on_paths(const Routing& routing) {
 
 Arrivals collect(const Routing& routing) {
   Arrivals all{places_on_paths(routing), {{Vec{}, none, -1, none}}, {}};
-  PlaceMap node_at(all.places);
+  PlaceMap node_at(all.places, none);
   node_at[Vec{}] = 0;
   std::size_t hop = 0;
   for (std::size_t i = 0; i < routing.blocks(); ++i) {

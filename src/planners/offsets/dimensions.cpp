@@ -2,7 +2,8 @@
 #include "planners/offsets/dimensions.hpp"
 
 #include <algorithm>
-#include <numeric>
+
+#include "planners/offsets/dimension_order.hpp"
 
 namespace tonari {
 
@@ -28,16 +29,6 @@ std::size_t Axis::hops(const Coordinates& coordinates) const {
   std::size_t hops = 0;
   for (const auto& [c, blocks] : coordinates) hops += sums.at(c).size() * blocks;
   return hops;
-}
-
-std::vector<int> dimension_order(const Neighborhood& near, Collective collective) {
-  std::vector<int> order(near.grid.dimensions());
-  std::iota(order.begin(), order.end(), 0);
-  if (collective == Collective::alltoall) return order;
-  const std::vector<Coordinates> coordinates = coordinates_by_dimension(near);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return coordinates[a].size() < coordinates[b].size(); });
-  return order;
 }
 
 namespace {
@@ -97,7 +88,7 @@ OffsetVariant variant_by_dimension(const char* algorithm, const char* variant,
   const std::string name = *variant ? std::to_string(rounds) + " " + variant : "";
   return OffsetVariant(algorithm, name, near, collective, rounds, hops,
                        [axes = std::move(axes), collective](const Neighborhood& n) {
-                         return route_by_dimension(n, axes, dimension_order(n, collective));
+                         return route_by_dimension(n, axes, dimension_order(n, axes, collective));
                        });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the dimension-wise algorithms (torus, torus-direct, additive-basis) share: the coordinates
-// that occur along each dimension, the order of dimensions, and the assembly of a routing from what
-// each dimension does on its own.
+// that occur along each dimension, and the assembly of a routing from what each dimension does by
+// itself.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,6 @@ struct Axis {
   std::map<std::int32_t, std::vector<std::int32_t>> sums;
   std::size_t hops(const Coordinates& coordinates) const;
 };
-
-// The order in which dimensions are visited. All-to-all: as given. Allgather: Träff 2016, §3.2,
-// wants prefixes of the trie as long as possible and visits first the dimensions in which most
-// neighbors share a coordinate, that is those with the fewest distinct ones.
-std::vector<int> dimension_order(const Neighborhood& near, Collective collective);
 
 // axes: one per dimension.
 Routing route_by_dimension(const Neighborhood& near, const std::vector<Axis>& axes,

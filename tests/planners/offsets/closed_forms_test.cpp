@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -74,14 +75,10 @@ std::size_t volume_of_torus_direct(const Offsets& offsets) {
   return hops;
 }
 
-// The trie of §3.2: dimensions with few distinct coordinates first; the children of a prefix are
-// the next coordinates of the neighbors that share it.
-std::map<std::vector<int>, std::set<int>> trie(const Offsets& offsets, int dimensions) {
-  std::vector<int> order(dimensions);
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return distinct(offsets, a).size() < distinct(offsets, b).size();
-  });
+// The trie of §3.2, for dimensions visited in that order: the children of a prefix are the next
+// coordinates of the neighbors that share it.
+std::map<std::vector<int>, std::set<int>> trie(const Offsets& offsets,
+                                               const std::vector<int>& order) {
   std::map<std::vector<int>, std::set<int>> children;
   for (const Vec& c : offsets) {
     std::vector<int> prefix;
@@ -93,20 +90,32 @@ std::map<std::vector<int>, std::set<int>> trie(const Offsets& offsets, int dimen
   return children;
 }
 
+// The least W of all orders; weight: what the children of one prefix cost.
+template <class Weight>
+std::size_t least_volume(const Offsets& offsets, int dimensions, Weight weight) {
+  std::vector<int> order(dimensions);
+  std::iota(order.begin(), order.end(), 0);
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  do {
+    std::size_t volume = 0;
+    for (const auto& [prefix, children] : trie(offsets, order)) volume += weight(children);
+    least = std::min(least, volume);
+  } while (std::next_permutation(order.begin(), order.end()));
+  return least;
+}
+
 // Along a line a block passes the nearer places on its way to the farthest, so an edge's weight is
 // shared: each prefix pays for its farthest child ahead and its farthest child behind.
-std::size_t gather_volume_of_torus(const Offsets& offsets, int dimensions) {  // W
-  std::size_t hops = 0;
-  for (const auto& [prefix, children] : trie(offsets, dimensions))
-    hops += std::max(0, *children.rbegin()) + std::max(0, -*children.begin());
-  return hops;
+std::size_t gather_volume_of_torus(const Offsets& offsets, int dimensions) {
+  return least_volume(offsets, dimensions, [](const std::set<int>& children) {
+    return std::max(0, *children.rbegin()) + std::max(0, -*children.begin());
+  });
 }
 
 std::size_t gather_volume_of_torus_direct(const Offsets& offsets, int dimensions) {
-  std::size_t hops = 0;
-  for (const auto& [prefix, children] : trie(offsets, dimensions))
-    hops += children.size() - children.count(0);
-  return hops;
+  return least_volume(offsets, dimensions, [](const std::set<int>& children) {
+    return children.size() - children.count(0);
+  });
 }
 
 // Offsets within `reach` in `dimensions` dimensions, and grids on which no two of their sums
@@ -262,6 +271,21 @@ TEST(ClosedForms, EveryScheduleKeepsItsPromiseAlsoFarAway) {
       offsets.push_back(
           Vec{random.between(low, reach), random.once_in(2) ? 0 : random.between(low, reach)});
     expect_promise_kept(make_case(2, offsets, reach), Collective::alltoall);
+  }
+}
+
+// Proposition 2 (§3.2): D rounds, which one port needs, and a block for every neighbor at least.
+TEST(ClosedForms, GatheringOnTheTorusTakesTheFewestRounds) {
+  Random random(26);
+  for (int k = 0; k < 40 && !HasFailure(); ++k) {
+    const Case c = random_case(random);
+    const Neighborhood near{c.torus, c.offsets};
+    const OffsetVariant schedule = test::first_schedule("torus", near, Collective::allgather);
+    std::set<Vec> neighbors(c.offsets.begin(), c.offsets.end());
+    neighbors.erase(Vec{});
+    EXPECT_EQ(schedule.rounds(), rounds_of_torus(c.offsets)) << test::describe(near);
+    EXPECT_GE(schedule.volume(), std::max(neighbors.size(), schedule.rounds()));
+    EXPECT_LE(schedule.volume(), schedule.hops());
   }
 }
 
