@@ -17,8 +17,9 @@
  *     tonari_vector_free(&vector);
  *
  * Vectors are made of ranges of indices, as here; of ids in any order, with gaps
- * (tonari_vector_create_from_ids); of ids that ranks share (tonari_vector_create_shared); or of
- * lists of neighbors (tonari_vector_create_from_neighbors).
+ * (tonari_vector_create_from_ids); of ids that ranks share (tonari_vector_create_shared); of lists
+ * of neighbors (tonari_vector_create_from_neighbors); or of boxes, one on each rank of a Cartesian
+ * grid of ranks (tonari_vector_create_box_nodes, tonari_vector_create_box_cells).
  *
  * Every index has one owner; any rank may need the values of any indices. A forward exchange brings
  * the owners' values to all that need them. A reverse exchange brings contributions of all back to
@@ -151,6 +152,47 @@ TONARI_API int tonari_vector_create_from_ids(MPI_Comm comm, int64_t owned,
 TONARI_API int tonari_vector_create_shared(MPI_Comm comm, int64_t count, const int64_t ids[],
                                            const int places[], MPI_Info info,
                                            tonari_vector* vector);
+
+/* [collective over cart] Makes a vector of the nodes of a mesh that is cut into boxes of cells, one
+ * on each rank. Boxes that touch in a face, an edge or a corner share the nodes there.
+ *  cart     a Cartesian communicator of 1 to 5 dimensions: which boxes lie side by side, and in
+ *           which dimensions the mesh is periodic. Duplicated, not kept.
+ *  cells    cells of this rank's box, one number per dimension of cart, each at least 1. Ranks that
+ *           lie side by side along one dimension have the same numbers in all others (checked for
+ *           neighbors: the sentence names two ranks and their numbers). For elements of order p
+ *           count p cells for each, so that all their points are nodes. Read during the call only.
+ *  info, vector
+ *           as for tonari_vector_create.
+ * A box has cells[0] + 1 times cells[1] + 1 ... nodes. They lie in this order in the arrays of
+ * exchanges, the last dimension fastest. Along a periodic dimension of one rank the first and the
+ * last nodes are the same ones.
+ * The lowest rank that has a node owns it, and there the first of its places; the others need it.
+ * Exchanges are those of tonari_vector_create_shared: with (x, x) for owned and ghosts a reverse
+ * exchange combines all that boxes have of a node, and a forward one brings the result to all.
+ * Errors: TOPOLOGY (a communicator without such a topology), ARGUMENT, MISMATCH, and as for
+ * tonari_vector_create. */
+TONARI_API int tonari_vector_create_box_nodes(MPI_Comm cart, const int cells[], MPI_Info info,
+                                              tonari_vector* vector);
+
+/* [collective over cart] Makes a vector of the cells (elements) of such a mesh: each rank owns
+ * those of its box, and needs cells of the boxes around it.
+ *  cart, cells, info, vector
+ *           as above. Own cells lie in this order in `owned`, the last dimension fastest.
+ *  width    layers of cells that a box needs of each box beside it, at least 1; the same on all
+ *           ranks (checked). Boxes that have a neighbor along a dimension have at least as
+ *           many cells there.
+ *  along    from which boxes: 1 those across faces only, 2 across edges, too, and so on; 0 from
+ *           all. The same on all ranks (checked).
+ * Ghosts are appended, so (x, x + cells[0] * cells[1] * ...) is usual for (owned, ghosts). First
+ * come those across faces: of the lower side of dimension 0, its upper side, the lower side of
+ * dimension 1, and so on. Then come edges, ordered by their dimensions, (0, 1), (0, 2), (1, 2), and
+ * of these the sides, (lower, lower), (lower, upper), (upper, lower), (upper, upper). Then come
+ * corners in the same way. Each of these parts has the last dimension fastest. Where there is no
+ * neighbor, at a border that is not periodic, there are no ghosts.
+ * If ghosts are to lie around the own cells in one array, see grid.h.
+ * Errors: as above. */
+TONARI_API int tonari_vector_create_box_cells(MPI_Comm cart, const int cells[], int width,
+                                              int along, MPI_Info info, tonari_vector* vector);
 
 /* [collective] Requests made on it stay valid: the last of them frees what they share. Sets *vector
  * to null. */

@@ -122,6 +122,28 @@ class DistributedVector {
     });
     return made;
   }
+  // Of the nodes of a box of cells on each rank, shared with the boxes that touch it.
+  static DistributedVector box_nodes(MPI_Comm cart, std::span<const int> cells,
+                                     MPI_Info info = MPI_INFO_NULL) {
+    DistributedVector made;
+    const std::string wrong = wrong_cells(cart, cells);
+    made.create(wrong, [&](tonari_vector* handle) {
+      return tonari_vector_create_box_nodes(cart, wrong.empty() ? cells.data() : nullptr, info,
+                                            handle);
+    });
+    return made;
+  }
+  // Of the cells of a box on each rank, and layers of those around it. along: 1 across faces only.
+  static DistributedVector box_cells(MPI_Comm cart, std::span<const int> cells, int width = 1,
+                                     int along = 0, MPI_Info info = MPI_INFO_NULL) {
+    DistributedVector made;
+    const std::string wrong = wrong_cells(cart, cells);
+    made.create(wrong, [&](tonari_vector* handle) {
+      return tonari_vector_create_box_cells(cart, wrong.empty() ? cells.data() : nullptr, width,
+                                            along, info, handle);
+    });
+    return made;
+  }
   DistributedVector(DistributedVector&& other) noexcept
       : handle_(std::exchange(other.handle_, TONARI_VECTOR_NULL)),
         owned_(other.owned_),
@@ -257,6 +279,16 @@ class DistributedVector {
     finish(wrong, call(&handle_));
     const tonari_vector_facts found = facts();
     owned_ = found.owned_length, needed_ = found.ghost_length;
+  }
+  // Other communicators than Cartesian ones are refused by the call itself.
+  static std::string wrong_cells(MPI_Comm cart, std::span<const int> cells) {
+    int kind = MPI_UNDEFINED, dims = 0;
+    if (cart != MPI_COMM_NULL) MPI_Topo_test(cart, &kind);
+    if (kind != MPI_CART) return "";
+    MPI_Cartdim_get(cart, &dims);
+    if (cells.size() == static_cast<std::size_t>(dims)) return "";
+    return "there are " + std::to_string(cells.size()) + " numbers of cells, but " +
+           std::to_string(dims) + " dimensions";
   }
   static std::string wrong_lists(const NeighborLists& lists, bool may_be_appended) {
     if (lists.counts.size() != lists.ranks.size()) return "there must be as many counts as ranks";

@@ -15,19 +15,6 @@
 namespace tonari {
 namespace {
 
-Grid require_grid(MPI_Comm cart) {
-  int kind = MPI_UNDEFINED, d = 0;
-  check_mpi(MPI_Topo_test(cart, &kind), "MPI_Topo_test");
-  if (kind != MPI_CART)
-    fail(Errc::topology,
-         "the communicator has no Cartesian topology; make one with MPI_Cart_create");
-  std::optional<Grid> grid = read_grid(cart);
-  if (grid) return *std::move(grid);
-  check_mpi(MPI_Cartdim_get(cart, &d), "MPI_Cartdim_get");
-  fail(Errc::topology, "the Cartesian topology has ", d, " dimensions; tonari takes 1 to ",
-       max_dimensions);
-}
-
 std::vector<Vec> read_offsets(int s, const int offsets[], int d) {
   if (s < 0) fail(Errc::argument, "`s` is ", s, "; the number of neighbors must not be negative");
   if (s > 0 && !offsets) fail(Errc::argument, "`offsets` is NULL, but there are ", s, " neighbors");
@@ -90,7 +77,7 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
   const Compared compared = agree_on_arguments(
       shared->comm(), info, output,
       [&] {
-        Grid grid = require_grid(cart);
+        Grid grid = require_grid(cart, max_dimensions);
         std::vector<Vec> list = read_offsets(s, offsets, grid.dimensions());
         near = std::make_shared<const Neighborhood>(Neighborhood{std::move(grid), std::move(list)});
         settings = read_neighborhood_settings(info);

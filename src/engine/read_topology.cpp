@@ -33,6 +33,20 @@ std::optional<Grid> read_grid(MPI_Comm cart) {
   return grid;
 }
 
+Grid require_grid(MPI_Comm comm, int most) {
+  int kind = MPI_UNDEFINED, d = 0;
+  check_mpi(MPI_Topo_test(comm, &kind), "MPI_Topo_test");
+  if (kind != MPI_CART)
+    fail(Errc::topology,
+         "the communicator has no Cartesian topology; make one with MPI_Cart_create");
+  check_mpi(MPI_Cartdim_get(comm, &d), "MPI_Cartdim_get");
+  const std::optional<Grid> grid = d <= most ? read_grid(comm) : std::nullopt;
+  if (!grid)
+    fail(Errc::topology, "the Cartesian topology has ", d, " dimensions; there must be 1 to ", most,
+         " dimensions");
+  return *grid;
+}
+
 void require_one_group(MPI_Comm comm) {
   int between_groups = 0;
   check_mpi(MPI_Comm_test_inter(comm, &between_groups), "MPI_Comm_test_inter");

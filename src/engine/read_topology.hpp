@@ -40,6 +40,9 @@ TopologyLists read_topology(MPI_Comm comm);
 // Of a communicator with a Cartesian topology; nothing if that has not 1 to 8 dimensions. Not
 // collective.
 std::optional<Grid> read_grid(MPI_Comm cart);
+// The same of any communicator. Throws Errc::topology, on all ranks, if it has no Cartesian
+// topology of 1 to `most` dimensions.
+Grid require_grid(MPI_Comm comm, int most);
 
 // A list of ranks as a program gives it, with MPI_PROC_NULL as -1. what: "source", "destination".
 // Throws Errc::argument if the list is null or an entry is no rank.

@@ -17,19 +17,6 @@
 namespace tonari {
 namespace {
 
-Grid cartesian(MPI_Comm cart) {
-  int kind = MPI_UNDEFINED;
-  check_mpi(MPI_Topo_test(cart, &kind), "MPI_Topo_test");
-  if (kind != MPI_CART)
-    fail(Errc::topology,
-         "the communicator has no Cartesian topology; make one with MPI_Cart_create");
-  const std::optional<Grid> grid = read_grid(cart);
-  if (!grid || grid->dimensions() > most_surface_dims)
-    fail(Errc::topology, "the Cartesian topology has other than 1 to ", most_surface_dims,
-         " dimensions; grids have as many as their communicator");
-  return *grid;
-}
-
 int at_least_one(int given, const char* what) {
   if (given < 0)
     fail(Errc::argument, "shape.", what, " is ", given, "; it must be positive, or 0 for 1");
@@ -182,7 +169,7 @@ GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, const tonari
   Members mine;
   const std::optional<Error> error = error_of([&] {
     require(grid, "grid"), require(given, "shape");
-    shape.emplace(GridShape{Decomposition{cartesian(cart)}});
+    shape.emplace(GridShape{Decomposition{require_grid(cart, most_surface_dims)}});
     if (given->dims != shape->dims())
       fail(Errc::argument, "shape.dims is ", given->dims, ", but the communicator's topology has ",
            shape->dims(), " dimensions; they must be as many");

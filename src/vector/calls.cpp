@@ -3,6 +3,7 @@
 #include "api/handles.hpp"
 #include "api/request.hpp"
 #include "tonari/vector.h"
+#include "vector/box_lists.hpp"
 #include "vector/id_lists.hpp"
 #include "vector/neighbor_lists.hpp"
 #include "vector/range_lists.hpp"
@@ -21,9 +22,10 @@ SharedVector& vector_of(tonari_vector vector) {
   return *vector->vector;
 }
 
-int create(MPI_Comm comm, const VectorLists& lists, MPI_Info info, tonari_vector* vector) {
+int create(MPI_Comm comm, const VectorLists& lists, MPI_Info info, tonari_vector* vector,
+           const char* comm_name = "comm") {
   return guarded([&] {
-    require_comm(comm, "comm");
+    require_comm(comm, comm_name);
     std::unique_ptr<tonari_vector_s> handle;
     const std::optional<Error> wrong =
         error_of([&] { handle = std::make_unique<tonari_vector_s>(); });
@@ -105,6 +107,16 @@ extern "C" int tonari_vector_create_shared(MPI_Comm comm, int64_t count, const i
                                            const int places[], MPI_Info info,
                                            tonari_vector* vector) {
   return create(comm, SharedIdLists({count, ids, places}), info, vector);
+}
+
+extern "C" int tonari_vector_create_box_nodes(MPI_Comm cart, const int cells[], MPI_Info info,
+                                              tonari_vector* vector) {
+  return create(cart, BoxNodes(cart, cells), info, vector, "cart");
+}
+
+extern "C" int tonari_vector_create_box_cells(MPI_Comm cart, const int cells[], int width,
+                                              int along, MPI_Info info, tonari_vector* vector) {
+  return create(cart, BoxCells(cart, cells, width, along), info, vector, "cart");
 }
 
 extern "C" int tonari_vector_free(tonari_vector* vector) {
