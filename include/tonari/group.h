@@ -27,8 +27,9 @@ extern "C" {
 #endif
 
 /* Opens a group: until it is closed, calls of this thread that would make a persistent request are
- * collected instead. Those are the six of tonari.h, and all of vectors, grids and blocks, forward
- * and reverse. All other calls act as usual, but inits in place fail at once (ARGUMENT).
+ * collected instead. Those are the six of tonari.h, and all of vectors, grids and blocks: forward,
+ * reverse, and those that combine. All other calls act as usual, but inits in place fail at once
+ * (ARGUMENT).
  *  comm     any intracommunicator. Neighborhoods, vectors, grids and blocks of the group may be on
  *           others that have the same ranks in any order. It must live until the group is closed.
  * Three functions close a group: tonari_group_end makes a request, tonari_group_irun starts the

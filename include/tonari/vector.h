@@ -24,7 +24,7 @@
  * Every index has one owner; any rank may need the values of any indices. A forward exchange brings
  * the owners' values to all that need them. A reverse exchange brings contributions of all back to
  * the owners, which add them (or take the least, or the largest). PETSc calls this a scatter or a
- * star forest.
+ * star forest. To combine is both, one after the other.
  *
  * Conventions are those of tonari.h. A vector may be used by one thread at a time, its requests as
  * tonari.h says.
@@ -147,7 +147,8 @@ TONARI_API int tonari_vector_create_from_ids(MPI_Comm comm, int64_t owned,
  *           as for tonari_vector_create (ARGUMENT: an id that is twice in a list).
  * The lowest rank that has a value owns it, and the others need it. Give each exchange one array
  * for owned and ghosts: (x, x). A reverse exchange then combines all that ranks have of a value on
- * its owner, and a forward one brings the owner's value to all, so all have the same bits.
+ * its owner, and a forward one brings the owner's value to all, so all have the same bits;
+ * tonari_vector_combine does both.
  * All arrays are read during the call only. */
 TONARI_API int tonari_vector_create_shared(MPI_Comm comm, int64_t count, const int64_t ids[],
                                            const int places[], MPI_Info info,
@@ -167,8 +168,9 @@ TONARI_API int tonari_vector_create_shared(MPI_Comm comm, int64_t count, const i
  * exchanges, the last dimension fastest. Along a periodic dimension of one rank the first and the
  * last nodes are the same ones.
  * The lowest rank that has a node owns it, and there the first of its places; the others need it.
- * Exchanges are those of tonari_vector_create_shared: with (x, x) for owned and ghosts a reverse
- * exchange combines all that boxes have of a node, and a forward one brings the result to all.
+ * Exchanges are those of tonari_vector_create_shared: with (x, x) for owned and ghosts
+ * tonari_vector_combine gives each box what all boxes have of its nodes, and a forward exchange
+ * brings the owners' values to all.
  * Errors: TOPOLOGY (a communicator without such a topology), ARGUMENT, MISMATCH, and as for
  * tonari_vector_create. */
 TONARI_API int tonari_vector_create_box_nodes(MPI_Comm cart, const int cells[], MPI_Info info,
@@ -257,6 +259,22 @@ TONARI_API int tonari_vector_reverse_init(tonari_vector vector, const tonari_vec
                                           MPI_Op op, const void* ghosts, void* owned, MPI_Info info,
                                           tonari_request* request);
 
+/* [collective] Prepares both as one request: a reverse exchange, and then a forward one of what it
+ * leaves. owned[i] becomes owned[i] op all ghosts, on all ranks, whose index is i, and so do these
+ * ghosts. On a vector of shared values (tonari_vector_create_shared, _box_nodes), with (x, x) for
+ * owned and ghosts, all ranks that have a value get what all of them have of it combined: the same
+ * bits everywhere. Spectral element codes call this direct stiffness summation, or gather-scatter.
+ *  values, op, info
+ *           as for tonari_vector_reverse_init.
+ *  owned, ghosts
+ *           must not be touched between start and completion. In one array no place may be both
+ *           (ARGUMENT).
+ * tonari_start_with(request, owned, ghosts) exchanges other arrays.
+ * Errors: as above. */
+TONARI_API int tonari_vector_combine_init(tonari_vector vector, const tonari_vector_values* values,
+                                          MPI_Op op, void* owned, void* ghosts, MPI_Info info,
+                                          tonari_request* request);
+
 /* [collective] The same as single calls; complete when they return. Nothing is measured. The first
  * call of a direction connects the ranks that exchange values. It is collective as all functions
  * here, and reads the environment. Later calls ask no other rank. They allocate nothing if types,
@@ -267,7 +285,7 @@ TONARI_API int tonari_vector_reverse_init(tonari_vector vector, const tonari_vec
  *    same code and sentence; so do two ranks whose values differ in what must be the same. The
  *    others complete. What ranks with an error receive into then is undefined.
  *  - The vector can be used again afterwards, unless the error is PEER or MPI.
- *  - Ranks that call a forward exchange where others call a reverse one are told in the first call
+ *  - Ranks that call a forward exchange where others call another one are told in the first call
  *    only. As with MPI's own collectives, they may wait for ever.
  * If tonari_algorithm, tonari_channel or tonari_progress=thread are asked for by the environment,
  * each call asks all ranks once (one reduction), who then all get the same error. Errors: as
@@ -276,6 +294,8 @@ TONARI_API int tonari_vector_forward(tonari_vector vector, const tonari_vector_v
                                      const void* owned, void* ghosts);
 TONARI_API int tonari_vector_reverse(tonari_vector vector, const tonari_vector_values* values,
                                      MPI_Op op, const void* ghosts, void* owned);
+TONARI_API int tonari_vector_combine(tonari_vector vector, const tonari_vector_values* values,
+                                     MPI_Op op, void* owned, void* ghosts);
 
 /* One of several fields that are exchanged together, each with arrays of its own. Start from {0}.
  */
@@ -303,6 +323,11 @@ TONARI_API int tonari_vector_reverse_fields_init(tonari_vector vector, int field
 TONARI_API int tonari_vector_forward_fields(tonari_vector vector, int fields,
                                             const tonari_vector_field field[]);
 TONARI_API int tonari_vector_reverse_fields(tonari_vector vector, int fields,
+                                            const tonari_vector_field field[], MPI_Op op);
+TONARI_API int tonari_vector_combine_fields_init(tonari_vector vector, int fields,
+                                                 const tonari_vector_field field[], MPI_Op op,
+                                                 MPI_Info info, tonari_request* request);
+TONARI_API int tonari_vector_combine_fields(tonari_vector vector, int fields,
                                             const tonari_vector_field field[], MPI_Op op);
 
 /* What was found, for one vector of one component. Local. */

@@ -178,6 +178,17 @@ class DistributedVector {
                                                        owned.data(), info, request);
                    });
   }
+  // Persistent: owned[i], and all ghosts of i, become owned[i] op these.
+  template <class T>
+    requires(!std::is_const_v<T>)
+  Request combine_init(MPI_Op op, std::span<T> owned, std::span<T> ghosts,
+                       const ValueLayout& layout = {}, MPI_Info info = MPI_INFO_NULL) const {
+    return made<T>(owned, ghosts, layout,
+                   [&](const tonari_vector_values& values, tonari_request* request) {
+                     return tonari_vector_combine_init(handle_, &values, op, owned.data(),
+                                                       ghosts.data(), info, request);
+                   });
+  }
   // Single calls.
   template <class T>
   void forward(std::span<const T> owned, std::span<T> ghosts,
@@ -191,6 +202,14 @@ class DistributedVector {
                const ValueLayout& layout = {}) const {
     checked<T>(owned, ghosts, layout, [&](const tonari_vector_values& values) {
       return tonari_vector_reverse(handle_, &values, op, ghosts.data(), owned.data());
+    });
+  }
+  template <class T>
+    requires(!std::is_const_v<T>)
+  void combine(MPI_Op op, std::span<T> owned, std::span<T> ghosts,
+               const ValueLayout& layout = {}) const {
+    checked<T>(owned, ghosts, layout, [&](const tonari_vector_values& values) {
+      return tonari_vector_combine(handle_, &values, op, owned.data(), ghosts.data());
     });
   }
 
@@ -211,6 +230,21 @@ class DistributedVector {
                                                given.data(), op, info, &request);
     });
     return Request(request);
+  }
+  Request combine_init(MPI_Op op, std::span<const VectorField> fields,
+                       MPI_Info info = MPI_INFO_NULL) const {
+    tonari_request request = TONARI_REQUEST_NULL;
+    checked(fields, [&](std::span<const tonari_vector_field> given) {
+      return tonari_vector_combine_fields_init(handle_, static_cast<int>(given.size()),
+                                               given.data(), op, info, &request);
+    });
+    return Request(request);
+  }
+  void combine(MPI_Op op, std::span<const VectorField> fields) const {
+    checked(fields, [&](std::span<const tonari_vector_field> given) {
+      return tonari_vector_combine_fields(handle_, static_cast<int>(given.size()), given.data(),
+                                          op);
+    });
   }
   void forward(std::span<const VectorField> fields) const {
     checked(fields, [&](std::span<const tonari_vector_field> given) {

@@ -172,6 +172,30 @@ extern "C" int tonari_vector_reverse_fields(tonari_vector vector, int fields,
   return run(vector, {Direction::reverse, op, fields, field});
 }
 
+extern "C" int tonari_vector_combine_init(tonari_vector vector, const tonari_vector_values* values,
+                                          MPI_Op op, void* owned, void* ghosts, MPI_Info info,
+                                          tonari_request* request) {
+  const tonari_vector_field field = field_of(values, owned, ghosts);
+  return tonari_vector_combine_fields_init(vector, 1, &field, op, info, request);
+}
+
+extern "C" int tonari_vector_combine(tonari_vector vector, const tonari_vector_values* values,
+                                     MPI_Op op, void* owned, void* ghosts) {
+  const tonari_vector_field field = field_of(values, owned, ghosts);
+  return tonari_vector_combine_fields(vector, 1, &field, op);
+}
+
+extern "C" int tonari_vector_combine_fields_init(tonari_vector vector, int fields,
+                                                 const tonari_vector_field field[], MPI_Op op,
+                                                 MPI_Info info, tonari_request* request) {
+  return init(vector, {Direction::combine, op, fields, field}, info, request);
+}
+
+extern "C" int tonari_vector_combine_fields(tonari_vector vector, int fields,
+                                            const tonari_vector_field field[], MPI_Op op) {
+  return run(vector, {Direction::combine, op, fields, field});
+}
+
 extern "C" int tonari_vector_get_facts(tonari_vector vector, tonari_vector_facts* facts) {
   return guarded([&] {
     const SharedVector& v = vector_of(vector);

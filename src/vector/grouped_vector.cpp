@@ -98,7 +98,8 @@ class GroupedVector final : public GroupedCall {
            written = starts_of(ghosts, b.ghosts + n * b.ghost_stride, width), only_read;
     if (direction_ == Direction::reverse) std::swap(read, written);
     std::ranges::set_difference(read, written, std::back_inserter(only_read));
-    add(touched.read, only_read, width), add(touched.written, written, width);
+    add(direction_ == Direction::combine ? touched.written : touched.read, only_read, width);
+    add(touched.written, written, width);
   }
 
   SharedVector& vector_;

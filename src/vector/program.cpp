@@ -152,10 +152,26 @@ class Reverse : Compiler {
   std::vector<bool> set_;  // of slots: whether there is a contribution already
 };
 
+void append(auto& list, auto&& more) { list.insert(list.end(), more.begin(), more.end()); }
+
+// Both use the same scratch and the same buffers, one after the other. A rank that has to do with
+// the steps of the second has to do with those of the first, too, so what the first does meanwhile
+// is done by then.
+VectorProgram one_after_the_other(VectorProgram program, const VectorProgram& next) {
+  append(program.steps, next.steps);
+  for (const auto* moves : {&next.first, &next.meanwhile, &next.last}) append(program.last, *moves);
+  program.scratch = std::max(program.scratch, next.scratch);
+  program.buffers = std::max(program.buffers, next.buffers);
+  return program;
+}
+
 }  // namespace
 
 VectorProgram compile_vector(const VectorPattern& pattern, Direction direction,
                              Buffering buffering) {
+  if (direction == Direction::combine)
+    return one_after_the_other(Reverse(pattern, buffering).compile(),
+                               Forward(pattern, buffering).compile());
   return direction == Direction::forward ? Forward(pattern, buffering).compile()
                                          : Reverse(pattern, buffering).compile();
 }

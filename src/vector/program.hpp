@@ -52,6 +52,7 @@ constexpr std::size_t bufferings = 3;
 // Reverse, a contribution is sent from ghosts if it is the only one; else contributions are
 // combined in scratch, the first of them setting the value: no operation needs a neutral element.
 // In place, hops in between must not find values that arrived early: all slots live in scratch.
+// To combine is to go back, and then forward with the results: no place is owned and ghost then.
 VectorProgram compile_vector(const VectorPattern& pattern, Direction direction,
                              Buffering buffering);
 

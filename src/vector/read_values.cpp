@@ -128,7 +128,7 @@ ReadField read_field(const VectorPattern& pattern, const VectorCall& call,
   shape.vectors = number_or_one(given.vectors, "vectors");
   shape.width =
       checked_multiply(bytes, static_cast<std::size_t>(shape.components), "bytes of an index");
-  if (call.direction == Direction::reverse) {
+  if (call.direction != Direction::forward) {
     const Reduction reduction = reduction_of(type, call.op);
     read.field.combine = reduction.combine, read.reduction = reduction.number;
   }
@@ -204,6 +204,10 @@ VectorValues read_values(const VectorPattern& pattern, const VectorCall& call) {
     reductions.word(static_cast<std::uint64_t>(r.reduction));
   }
   rows.check();
+  if (values.in_place && call.direction == Direction::combine)
+    fail(Errc::argument,
+         "owned values and ghosts have places in common; what is combined at an owner's place has "
+         "one result only if none of its places is a ghost");
   values.widths = widths.value(), values.vectors = vectors.value(),
   values.reductions = reductions.value();
   return values;

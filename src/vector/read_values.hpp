@@ -41,8 +41,10 @@ VectorValues read_values(const VectorPattern& pattern, const VectorCall& call);
 std::array<Alike, 5> alike(Direction direction, const VectorValues& values);
 
 inline const char* exchange_name(Direction direction) {
-  return direction == Direction::forward ? "forward exchange of a vector"
-                                         : "reverse exchange of a vector";
+  static const char* const names[] = {"forward exchange of a vector",
+                                      "reverse exchange of a vector",
+                                      "combining exchange of a vector"};
+  return names[static_cast<int>(direction)];
 }
 
 }  // namespace tonari

@@ -14,7 +14,8 @@ namespace tonari {
 namespace {
 
 const char* operation_of(Direction direction) {
-  return direction == Direction::forward ? "vector forward" : "vector reverse";
+  static const char* const names[] = {"vector forward", "vector reverse", "vector combine"};
+  return names[static_cast<int>(direction)];
 }
 
 std::string shapes(const std::vector<ValueField>& fields) {
@@ -55,7 +56,7 @@ StartBuffer start_buffer(SpaceId space, const char* name, std::byte* address, st
 StartBuffers start_buffers(Direction direction, const VectorPattern& pattern,
                            const ValueField& field) {
   const ValueBuffers& b = field.buffers;
-  const bool forward = direction == Direction::forward;
+  const bool forward = direction != Direction::reverse;
   std::vector buffers{start_buffer(ValueWork::owned_space, forward ? "sendbuf" : "recvbuf", b.owned,
                                    b.owned_stride, pattern.owned, field.shape),
                       start_buffer(ValueWork::ghost_space, forward ? "recvbuf" : "sendbuf",

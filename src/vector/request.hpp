@@ -14,7 +14,7 @@ namespace tonari {
 
 struct VectorCall {
   Direction direction;
-  MPI_Op op;  // reverse
+  MPI_Op op;  // unless forward
   int count;
   const tonari_vector_field* fields;
 };

@@ -16,7 +16,7 @@ namespace tonari {
 SharedVector::SharedVector(std::shared_ptr<Context> context, const std::string& route,
                            VectorPattern pattern)
     : context_(std::move(context)), route_(route), pattern_(std::move(pattern)) {
-  for (auto& nears : nears_) nears.resize(pattern_.stages.size());
+  for (std::size_t d = 0; d < directions; ++d) nears_[d].resize(steps(static_cast<Direction>(d)));
 }
 
 SharedVector::~SharedVector() = default;
@@ -34,8 +34,9 @@ std::shared_ptr<const VectorProgram> SharedVector::program(Direction direction,
 tonari_neighborhood SharedVector::near(Direction direction, std::size_t step) {
   OwnedNeighborhood& near = nears_[static_cast<std::size_t>(direction)][step];
   if (near) return near.get();
-  const bool forward = direction == Direction::forward;
-  const VectorStage& stage = pattern_.stages[forward ? pattern_.stages.size() - 1 - step : step];
+  const std::size_t stages = pattern_.stages.size();
+  const bool forward = direction == Direction::forward || step >= stages;
+  const VectorStage& stage = pattern_.stages[forward ? stages - 1 - step % stages : step];
   std::vector<int> sources, targets;
   for (const VectorMessage& m : forward ? stage.gets : stage.gives) sources.push_back(m.peer);
   for (const VectorMessage& m : forward ? stage.gives : stage.gets) targets.push_back(m.peer);

@@ -35,7 +35,7 @@ class SharedVector {
   const VectorPattern& pattern() const { return pattern_; }
   // Throws Errc::argument where the program's places do not allow it.
   void check_direction(Direction direction) const {
-    if (direction == Direction::forward && wrong_forward_) throw *wrong_forward_;
+    if (direction != Direction::reverse && wrong_forward_) throw *wrong_forward_;
   }
   void forbid_forward(Error why) { wrong_forward_ = std::move(why); }
 
@@ -43,6 +43,9 @@ class SharedVector {
   std::shared_ptr<const VectorProgram> program(Direction direction, Buffering buffering);
   // Collective: of a step of the direction's programs.
   tonari_neighborhood near(Direction direction, std::size_t step);
+  std::size_t steps(Direction direction) const {
+    return pattern_.stages.size() * (direction == Direction::combine ? 2 : 1);
+  }
 
   // Single calls for which nothing is forced; made by the first of a direction.
   std::unique_ptr<SingleCalls>& single_calls(Direction direction) {
@@ -58,12 +61,13 @@ class SharedVector {
   std::shared_ptr<Context> context_;
   std::string route_;
   VectorPattern pattern_;
-  std::array<std::shared_ptr<const VectorProgram>, 2 * bufferings> programs_;
+  static constexpr std::size_t directions = 3;
+  std::array<std::shared_ptr<const VectorProgram>, directions * bufferings> programs_;
   std::optional<Error> wrong_forward_;
-  std::array<std::vector<OwnedNeighborhood>, 2> nears_;       // by direction
-  std::array<std::unique_ptr<SingleCalls>, 2> single_calls_;  // by direction
+  std::array<std::vector<OwnedNeighborhood>, directions> nears_;       // by direction
+  std::array<std::unique_ptr<SingleCalls>, directions> single_calls_;  // by direction
   KeptExchanges kept_;
-  std::array<std::unique_ptr<CallRecord>, 2> records_;  // by direction
+  std::array<std::unique_ptr<CallRecord>, directions> records_;  // by direction
 };
 
 // Collective: what tonari_vector_create and its sisters say. wrong: what this rank cannot do it

@@ -23,7 +23,8 @@ std::uint32_t call_word(Direction direction, const VectorValues& values) {
   std::uint32_t word = some(values.reductions, number_bits);
   word = word << size_bits | some(values.vectors, size_bits);
   word = word << size_bits | some(values.widths, size_bits);
-  return word << 2 | (first_call + static_cast<std::uint32_t>(direction));
+  // calls that combine have streams of their own
+  return word << 2 | (first_call + (direction == Direction::forward ? 0U : 1U));
 }
 
 [[noreturn]] void differ(std::uint32_t one, std::uint32_t other) {
@@ -209,7 +210,7 @@ SingleCalls::SingleCalls(SharedVector& vector, Direction direction, WaitPolicy w
     : vector_(vector) {
   make_room_in_flight();
   kept_.reserve(most_kept + 1);
-  for (std::size_t s = 0; s < vector.pattern().stages.size(); ++s) {
+  for (std::size_t s = 0; s < vector.steps(direction); ++s) {
     Context& context = *vector.near(direction, s)->context;
     run_collectively(context.comm(), [&] {
       streams_.push_back(connect_streams(context));

@@ -217,10 +217,22 @@ TEST_F(VectorBoxes, SumsOfNodesHaveTheSameBitsEverywhere) {
     for (const Place& place : places)
       if (place.rank == world_rank()) wanted[static_cast<std::size_t>(place.place)] = sum;
   }
+  std::vector<double> once = x, moved = x, more = x;
   must(tonari_vector_reverse(vector, nullptr, MPI_SUM, x.data(), x.data()));
   must(tonari_vector_forward(vector, nullptr, x.data(), x.data()));
   EXPECT_EQ(x, wanted);
+  must(tonari_vector_combine(vector, nullptr, MPI_SUM, once.data(), once.data()));
+  EXPECT_EQ(once, wanted);
+  tonari_request request = TONARI_REQUEST_NULL;
+  must(tonari_vector_combine_init(vector, nullptr, MPI_SUM, more.data(), more.data(),
+                                  Info{{"tonari_tune", "off"}}, &request));
   must(tonari_vector_free(&vector));
+  must(tonari_start(request)), must(tonari_wait(request));
+  EXPECT_EQ(more, wanted);
+  must(tonari_start_with(request, moved.data(), moved.data())), must(tonari_wait(request));
+  EXPECT_EQ(moved, wanted);
+  EXPECT_CONTAINS(tonari_request_describe(request), "combining exchange of a vector");
+  must(tonari_request_free(&request));
 }
 
 // One plane of ghosts after the other, as codes with six neighbors have them behind their elements.
@@ -259,15 +271,31 @@ TEST_F(VectorBoxes, InCppNodesAreSpansToo) {
   MPI_Comm cart = mesh.cart();
   const auto nodes = tonari::DistributedVector::box_nodes(cart, mesh.cells(world_rank()));
   EXPECT_EQ(nodes.owned(), 8);
-  std::vector<double> ones(8, 1), boxes(8);
+  std::vector<double> ones(8, 1), again = ones, boxes(8);
   for (const auto& [at, places] : mesh.places())
     for (const Place& place : places)
       if (place.rank == world_rank())
         boxes[static_cast<std::size_t>(place.place)] = static_cast<double>(places.size());
   const tonari::VectorField field(std::span{ones});
-  nodes.reverse(MPI_SUM, std::span(&field, 1));
-  nodes.forward(std::span(&field, 1));
+  tonari::Request sum =
+      nodes.combine_init(MPI_SUM, std::span(&field, 1), Info{{"tonari_tune", "off"}});
+  sum.start(), sum.wait();
   EXPECT_EQ(ones, boxes);
+  nodes.combine(MPI_SUM, std::span(again), std::span(again));
+  EXPECT_EQ(again, boxes);
+  std::ranges::fill(ones, 1);
+  nodes.combine(MPI_SUM, std::span(&field, 1));
+  EXPECT_EQ(ones, boxes);
+  tonari::Request most = nodes.combine_init(MPI_MAX, std::span(again), std::span(again), {},
+                                            Info{{"tonari_tune", "off"}});
+  again.assign(8, world_rank());
+  most.start(), most.wait();
+  for (const auto& [at, places] : mesh.places())
+    for (const Place& place : places)
+      if (place.rank == world_rank()) {
+        EXPECT_EQ(again[static_cast<std::size_t>(place.place)],
+                  std::ranges::max_element(places)->rank);
+      }
   const std::vector<int> two(world_rank() == world_size() - 1 ? 2 : 3, 1);
   try {
     tonari::DistributedVector::box_cells(cart, two);

@@ -232,6 +232,10 @@ TEST_F(VectorErrors, RanksThatDisagree) {
                                 : tonari_vector_reverse(good, nullptr, MPI_SUM, ghosts, x);
   expect_everywhere(code, TONARI_ERR_MISMATCH,
                     {"forward exchange where others call a reverse one"});
+  double y[4] = {}, z[4] = {};
+  expect_everywhere(rank == last ? tonari_vector_combine(good, nullptr, MPI_SUM, y, z)
+                                 : tonari_vector_reverse(good, nullptr, MPI_SUM, z, y),
+                    TONARI_ERR_MISMATCH, {"or one that combines"});
 }
 
 // More than 2 GiB from one rank to another cannot be one message; the memory is only promised,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Vectors in groups: exchanges of random vectors, both ways and over any routes, beside random
+// Vectors in groups: exchanges of random vectors, all ways and over any routes, beside random
 // operations, against what each would do alone; how many messages they take; what is refused.
 #include <tonari/group.hpp>
 #include <tonari/vector.hpp>
@@ -23,6 +23,7 @@ class Member {
     const MPI_Op ops[] = {MPI_SUM, MPI_MIN, MPI_MAX};
     vector_ = drawn_.make(route);
     reverse_ = !drawn_.links.forward || pick(common, 0, 1), op_ = ops[pick(common, 0, 2)];
+    combine_ = drawn_.links.forward && !places_meet(drawn_.links) && pick(common, 0, 2) == 0;
     Random own(common() + 31u * static_cast<unsigned>(world_rank()));
     for (int f = 0, count = pick(common, 1, 2); f < count; ++f)
       memories_.emplace_back(common, own, drawn_.links, types[pick(common, 0, 3)], f);
@@ -35,29 +36,36 @@ class Member {
     std::vector<tonari_vector_field> fields;
     for (FieldMemory& memory : memories_) fields.push_back(memory.field());
     const int count = static_cast<int>(fields.size());
-    must(reverse_ ? tonari_vector_reverse_fields_init(vector_, count, fields.data(), op_,
-                                                      MPI_INFO_NULL, nullptr)
-                  : tonari_vector_forward_fields_init(vector_, count, fields.data(), MPI_INFO_NULL,
-                                                      nullptr));
+    must(combine_   ? tonari_vector_combine_fields_init(vector_, count, fields.data(), op_,
+                                                        MPI_INFO_NULL, nullptr)
+         : reverse_ ? tonari_vector_reverse_fields_init(vector_, count, fields.data(), op_,
+                                                        MPI_INFO_NULL, nullptr)
+                    : tonari_vector_forward_fields_init(vector_, count, fields.data(),
+                                                        MPI_INFO_NULL, nullptr));
   }
   void prepare(int round) {
     wanted_.clear();
     for (FieldMemory& memory : memories_) {
       fill(drawn_.links, memory, round);
-      wanted_.push_back(reverse_ ? after_reverse(drawn_.links, memory, round, op_)
-                                 : after_forward(drawn_.links, memory, round));
+      wanted_.push_back(combine_   ? after_combine(drawn_.links, memory, round, op_)
+                        : reverse_ ? after_reverse(drawn_.links, memory, round, op_)
+                                   : after_forward(drawn_.links, memory, round));
     }
   }
   void expect_done() const {
     for (std::size_t f = 0; f < memories_.size(); ++f)
       EXPECT_EQ(memories_[f].memory, wanted_[f])
-          << (reverse_ ? "reverse" : "forward") << ", field " << f << ", arrays "
-          << static_cast<int>(drawn_.links.arrays);
+          << (combine_   ? "combine"
+              : reverse_ ? "reverse"
+                         : "forward")
+          << ", field " << f << ", arrays " << static_cast<int>(drawn_.links.arrays);
   }
-  // Of a direct route.
-  void add_peers(std::set<int>& peers) const {
+  // Those that get a message in a step, of a direct route.
+  void add_peers(std::set<int>& peers, int step) const {
+    if (step == 1 && !combine_) return;
+    const bool back = combine_ ? step == 0 : reverse_;
     for (const Link& link : drawn_.links.all) {
-      const int from = reverse_ ? link.to : link.from, to = reverse_ ? link.from : link.to;
+      const int from = back ? link.to : link.from, to = back ? link.from : link.to;
       if (from == world_rank() && to != from) peers.insert(to);
     }
   }
@@ -65,7 +73,7 @@ class Member {
  private:
   NeighborCase drawn_;
   tonari_vector vector_ = TONARI_VECTOR_NULL;
-  bool reverse_ = false;
+  bool reverse_ = false, combine_ = false;
   MPI_Op op_ = MPI_SUM;
   std::vector<FieldMemory> memories_;
   std::vector<std::vector<unsigned char>> wanted_;
@@ -105,14 +113,14 @@ class VectorGroups : public VectorTest {
       }
     }
     if (linear) {
-      std::set<int> peers;
-      for (const auto& m : members) m->add_peers(peers);
+      std::set<int> peers, later;
+      for (const auto& m : members) m->add_peers(peers, 0), m->add_peers(later, 1);
       if (members.size() > 1)
         for (const int t : beside.graph.of[static_cast<std::size_t>(world_rank())].targets)
           if (t >= 0 && t != world_rank()) peers.insert(t);
       tonari_request_info facts;
       must(tonari_request_get_info(request, &facts));
-      EXPECT_EQ(facts.messages, static_cast<int>(peers.size()));
+      EXPECT_EQ(facts.messages, static_cast<int>(peers.size() + later.size()));
     }
     must(tonari_request_free(&request));
   }
@@ -188,6 +196,16 @@ TEST_F(VectorGroups, WhatIsWrong) {
     must(tonari_vector_reverse_init(vector.handle(), nullptr, MPI_SUM, h.data(), x.data(),
                                     MPI_INFO_NULL, nullptr));
   });
+  std::vector<double> y(4);
+  for (const bool owned : {true, false})  // what is read, and what is written
+    refused(TONARI_ERR_BUFFERS, {"call 0", "call 1 (combining exchange of a vector)"}, [&] {
+      must(owned ? tonari_vector_forward_init(vector.handle(), nullptr, x.data(), g.data(),
+                                              MPI_INFO_NULL, nullptr)
+                 : tonari_vector_reverse_init(vector.handle(), nullptr, MPI_SUM, h.data(), y.data(),
+                                              MPI_INFO_NULL, nullptr));
+      must(tonari_vector_combine_init(vector.handle(), nullptr, MPI_SUM, x.data(), h.data(),
+                                      MPI_INFO_NULL, nullptr));
+    });
   refused(TONARI_ERR_ARGUMENT, {"in call 1 of the group", "`owned` is NULL"}, [&] {
     must(tonari_vector_forward_init(vector.handle(), nullptr, x.data(), g.data(), MPI_INFO_NULL,
                                     nullptr));
@@ -196,9 +214,9 @@ TEST_F(VectorGroups, WhatIsWrong) {
   });
   if (world_size() > 1) {
     const tonari_vector_values pairs{MPI_DOUBLE, last ? 2 : 1, 1, 0, 0, {}};
-    std::vector<double> y(8), k(4);
+    std::vector<double> z(8), k(4);
     refused(TONARI_ERR_MISMATCH, {"in call 0 of the group", "same number of bytes"}, [&] {
-      must(tonari_vector_forward_init(vector.handle(), &pairs, y.data(), k.data(), MPI_INFO_NULL,
+      must(tonari_vector_forward_init(vector.handle(), &pairs, z.data(), k.data(), MPI_INFO_NULL,
                                       nullptr));
     });
   }

@@ -149,7 +149,36 @@ inline std::vector<unsigned char> after_reverse(const Links& links, FieldMemory 
   return f.memory;
 }
 
-// Fields of any kinds, through requests and single calls, both ways.
+// Combined at the owners, and then everywhere.
+inline std::vector<unsigned char> after_combine(const Links& links, FieldMemory f, int round,
+                                                MPI_Op op) {
+  for (int v = 0; v < f.vectors; ++v)
+    for (int c = 0; c < f.components; ++c) {
+      std::map<std::pair<int, std::int64_t>, double> sums;
+      for (const Link& link : links.all) {
+        const double mine = initial(links, link.from, link.owned, false, f, c, v, round);
+        double& sum = sums.try_emplace({link.from, link.owned}, mine).first->second;
+        sum = combined(op, sum, initial(links, link.to, link.ghost, true, f, c, v, round));
+      }
+      for (const Link& link : links.all) {
+        const double sum = sums[{link.from, link.owned}];
+        if (link.from == world_rank()) put(f.type, f.owned(link.owned, c, v), sum);
+        if (link.to == world_rank()) put(f.type, f.ghost(link.ghost, c, v), sum);
+      }
+    }
+  return f.memory;
+}
+
+// Whether some place of a rank is sent from and received into.
+inline bool places_meet(const Links& links) {
+  if (links.arrays == ArrayKind::two) return false;
+  return std::ranges::any_of(links.all, [&](const Link& a) {
+    return std::ranges::any_of(links.all,
+                               [&](const Link& b) { return a.from == b.to && a.owned == b.ghost; });
+  });
+}
+
+// Fields of any kinds, through requests and single calls, all ways.
 inline void expect_exchanges(tonari_vector vector, const Links& links, Random& common, int most) {
   MPI_Datatype triple;
   MPI_Type_contiguous(3, MPI_CHAR, &triple);
@@ -160,8 +189,9 @@ inline void expect_exchanges(tonari_vector vector, const Links& links, Random& c
                              {MPI_INT32_T, 4, 4},
                              {triple, 3, 0}};
   Random own(common() + 31u * static_cast<unsigned>(world_rank()));
-  for (int time = 0; time < 2; ++time) {
-    const bool reverse = !links.forward || time == 1;
+  const int ways = links.forward && !places_meet(links) ? 3 : 2;
+  for (int time = 0; time < ways; ++time) {
+    const bool combine = time == 2, reverse = combine || !links.forward || time == 1;
     const MPI_Op ops[] = {MPI_SUM, MPI_MIN, MPI_MAX}, op = ops[pick(common, 0, 2)];
     std::vector<FieldMemory> memories;
     std::vector<tonari_vector_field> fields;
@@ -172,7 +202,9 @@ inline void expect_exchanges(tonari_vector vector, const Links& links, Random& c
     tonari_request request = TONARI_REQUEST_NULL;
     const Info info{{"tonari_tune", "off"},
                     {"tonari_channel", pick(common, 0, 1) ? "auto" : "p2p-packed"}};
-    must(reverse
+    must(combine
+             ? tonari_vector_combine_fields_init(vector, count, fields.data(), op, info, &request)
+         : reverse
              ? tonari_vector_reverse_fields_init(vector, count, fields.data(), op, info, &request)
              : tonari_vector_forward_fields_init(vector, count, fields.data(), info, &request));
     for (int round = 0; round < 5; ++round) {
@@ -184,17 +216,21 @@ inline void expect_exchanges(tonari_vector vector, const Links& links, Random& c
       for (FieldMemory& memory : memories) fields.push_back(memory.field());
       std::vector<std::vector<unsigned char>> wanted;
       for (FieldMemory& memory : memories)
-        wanted.push_back(reverse ? after_reverse(links, memory, round, op)
-                                 : after_forward(links, memory, round));
+        wanted.push_back(combine   ? after_combine(links, memory, round, op)
+                         : reverse ? after_reverse(links, memory, round, op)
+                                   : after_forward(links, memory, round));
       if (round < 2)
         run(request, round == 1);
       else
-        must(reverse ? tonari_vector_reverse_fields(vector, count, fields.data(), op)
-                     : tonari_vector_forward_fields(vector, count, fields.data()));
+        must(combine   ? tonari_vector_combine_fields(vector, count, fields.data(), op)
+             : reverse ? tonari_vector_reverse_fields(vector, count, fields.data(), op)
+                       : tonari_vector_forward_fields(vector, count, fields.data()));
       for (std::size_t f = 0; f < memories.size(); ++f)
-        EXPECT_EQ(memories[f].memory, wanted[f])
-            << (reverse ? "reverse" : "forward") << ", field " << f << ", round " << round
-            << ", arrays " << static_cast<int>(links.arrays);
+        EXPECT_EQ(memories[f].memory, wanted[f]) << (combine   ? "combine"
+                                                     : reverse ? "reverse"
+                                                               : "forward")
+                                                 << ", field " << f << ", round " << round
+                                                 << ", arrays " << static_cast<int>(links.arrays);
     }
     must(tonari_request_free(&request));
   }

@@ -114,6 +114,33 @@ TEST_F(VectorListErrors, PlacesThatAreReceivedTwice) {
   must(tonari_vector_free(&vector));
 }
 
+// Where a place is both, there is no one result for it.
+TEST_F(VectorListErrors, PlacesThatAreOwnedAndGhostsAreNotCombined) {
+  Ring ring;
+  tonari_vector vector = TONARI_VECTOR_NULL;
+  must(ring.create(&vector));
+  const auto value = [](int of, int i) { return 100.0 * of + i; };
+  double x[4], ghosts[4] = {1, 2, 3, 4};
+  for (int i = 0; i < 4; ++i) x[i] = value(rank, i);
+  double* const second = rank == last ? x : ghosts;
+  const Words words{"owned values and ghosts have places in common"};
+  expect_everywhere(tonari_vector_combine(vector, nullptr, MPI_SUM, x, second), TONARI_ERR_ARGUMENT,
+                    words);
+  tonari_request request = TONARI_REQUEST_NULL;
+  expect_everywhere(
+      tonari_vector_combine_init(vector, nullptr, MPI_SUM, x, second, MPI_INFO_NULL, &request),
+      TONARI_ERR_ARGUMENT, words);
+  must(tonari_vector_combine(vector, nullptr, MPI_SUM, x, ghosts));
+  const int before = (rank + ranks - 1) % ranks, next = (rank + 1) % ranks;
+  const double added[] = {3, 4, 1, 2};  // the ghost of each own value
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(x[i], value(rank, i) + added[i]);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(ghosts[i], value(before, 2 + i) + added[2 + i]);
+    EXPECT_EQ(ghosts[2 + i], value(next, i) + added[i]);
+  }
+  must(tonari_vector_free(&vector));
+}
+
 TEST_F(VectorListErrors, IdLists) {
   refuse_ids({"`owned` is -1"}, [](Ids& ids) { ids.owned = -1; });
   refuse_ids({"`needed` is -1"}, [](Ids& ids) { ids.needed = -1; });

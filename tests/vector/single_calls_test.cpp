@@ -84,6 +84,45 @@ TEST_F(SingleCalls, ThoseThatComeAgainMakeAndAskNothing) {
   }
 }
 
+TEST_F(SingleCalls, ThoseThatCombineMakeAndAskNothingEither) {
+  if (!counts_allocations()) GTEST_SKIP() << "a sanitizer allocates";
+  make("direct");
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < part; ++i) x[i] = value(rank * part + i, round);
+    for (double& ghost : ghosts) ghost = 1;
+    arm();
+    const int code = tonari_vector_combine(vector, nullptr, MPI_SUM, x, ghosts);
+    const Counts counts = disarm();
+    must(code);
+    const auto sum = [&](std::int64_t index) {
+      double all = value(index, round);
+      for (const auto& needs : s.needs)
+        all += static_cast<double>(std::ranges::count(needs, index));
+      return all;
+    };
+    for (int i = 0; i < part; ++i) EXPECT_EQ(x[i], sum(rank * part + i));
+    for (std::size_t k = 0; k < 2; ++k) EXPECT_EQ(ghosts[k], sum(s.my_needs()[k]));
+    if (round >= 2) {
+      EXPECT_EQ(counts.allocations + counts.setups + counts.collectives, 0) << counts.first;
+    }
+  }
+  free();
+}
+
+// Neighbors hear of it while they combine, and theirs when they wait for the results.
+TEST_F(SingleCalls, WrongArgumentsOfOneRankThatCombines) {
+  make("direct");
+  must(tonari_vector_combine(vector, nullptr, MPI_SUM, x, ghosts));
+  const bool errs = rank == last;
+  const int apart = std::min(last - rank, rank + 1);
+  for (int again = 0; again < 4; ++again) {
+    expect_heard(tonari_vector_combine(vector, nullptr, errs ? MPI_PROD : MPI_SUM, x, ghosts),
+                 apart <= 2, TONARI_ERR_ARGUMENT, "MPI_SUM");
+    must(tonari_vector_combine(vector, nullptr, MPI_MAX, x, ghosts));
+  }
+  free();
+}
+
 TEST_F(SingleCalls, WrongArgumentsOfOneRank) {
   for (const char* nodes : {"", "1"}) {
     Nodes::set(nodes);
