@@ -10,6 +10,7 @@ export BUILD INSTALL
 # tools/setup.sh puts tools from PyPI here where the machine has none
 export PATH := $(abspath $(BUILD))/local/bin:$(PATH)
 python := $(BUILD)/venv/bin/python
+build := $(python) tools/build.py $(BUILD)
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo test test-all bench install format clean distclean
@@ -21,26 +22,26 @@ help: ## list these targets
 
 build: ## install what is missing and build the library, the command line, examples and benchmark
 	@tools/setup.sh build
-	@cmake --build $(BUILD)
+	@$(build)
 
 demo: ## the 3-d heat equation on 8 ranks: tonari's exchange beside native MPI, checked, with a picture
 	@tools/setup.sh demo
-	@cmake --build $(BUILD)
+	@$(build) tonari_demo
 	@$(python) examples/heat3d/demo.py --build $(BUILD)
 
 test: ## everything the tests need, then the tests of every day, under Open MPI and MPICH; the core under sanitizers
 	@tools/setup.sh test
-	@cmake --build $(BUILD) --target tonari_tests
+	@$(build) tonari_tests
 	@tools/run-tests.sh
 
 test-all: ## the other tests: more numbers of ranks, large cases, more of the benchmarks; MPI tests under sanitizers
 	@tools/setup.sh test
-	@cmake --build $(BUILD)
+	@$(build)
 	@tools/run-tests.sh more
 
 bench: ## compare with the native collectives (options of `./tonari bench` in BENCH=)
 	@tools/setup.sh bench
-	@cmake --build $(BUILD)
+	@$(build) whole_tonari_bench$(addprefix _,$(filter inplace halo spmv sparse,$(firstword $(BENCH))))
 	@TONARI_BUILD=$(abspath $(BUILD)) ./tonari bench $(BENCH)
 
 install: build ## install library, headers and command line under PREFIX

@@ -66,6 +66,7 @@ TonariExchange::TonariExchange(const Domain& domain, const Halo& halo, std::arra
     requests_[which] = near_.alltoallw(field, halo.counts(), halo.displacements(), halo.send(),
                                        field, halo.counts(), halo.displacements(), halo.recv());
   }
+  setup_seconds_ += MPI_Wtime();
 }
 
 void TonariExchange::operator()(int which) {

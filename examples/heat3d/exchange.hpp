@@ -36,8 +36,11 @@ class TonariExchange {
   TonariExchange(const Domain& domain, const Halo& halo, std::array<Field, 2>& fields);
   void operator()(int which);
   const tonari::Request& request() const { return requests_[0]; }
+  // What making the neighborhood and both requests took on this rank.
+  double setup_seconds() const { return setup_seconds_; }
 
  private:
+  double setup_seconds_ = -MPI_Wtime();
   tonari::Neighborhood near_;
   std::array<tonari::Request, 2> requests_;
 };

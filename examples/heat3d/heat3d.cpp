@@ -113,8 +113,9 @@ class Run {
     Report report{};
     report.domain = &domain_;
     report.steps = options_.steps;
-    report.native = quartiles(domain_, native_times_);
-    report.tonari = quartiles(domain_, tonari_times_);
+    report.native = slowest(domain_, native_times_);
+    report.tonari = slowest(domain_, tonari_times_);
+    report.setup_seconds = slowest(domain_, {tonari_.setup_seconds()})[0];
     report.plan = tonari_.request().info();
     report.description = tonari_.request().describe();
     report.error_native = max_difference(domain_, with_native_[now], exact);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the demo's picture: the middle plane of the field at three times, and the decay of the
-modes beside the exact one."""
+"""Draws the demo's picture: the middle plane of the field at three times, the decay of the modes
+beside the exact one, and the times of the exchanges."""
 
 from pathlib import Path
 
@@ -9,6 +9,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from speedup import break_even, medians, microseconds, times_as_fast, where
 
 COLORS = [
     "#0072B2",
@@ -20,11 +21,15 @@ COLORS = [
 LOWEST = 1e-6  # where the decay plot ends
 
 
-def draw(report: dict, slices: np.ndarray, path: Path) -> None:
+def draw(report: dict, runs: list[dict], slices: np.ndarray, path: Path) -> None:
+    """report: the run whose field is drawn; runs: those whose exchanges are."""
     figure = plt.figure(figsize=(11, 7.6), layout="constrained")
     above, below = figure.subfigures(2, 1, height_ratios=[1.25, 1])
     draw_slices(above, report, slices)
-    draw_decay(below.subplots(), report)
+    left, right = below.subfigures(1, 2, width_ratios=[1.55, 1])
+    draw_decay(left.subplots(), report)
+    for axis, run in zip(right.subplots(len(runs), 1, squeeze=False)[:, 0], runs, strict=True):
+        draw_times(axis, run)
     x, y, z = (report["points"] * r for r in report["ranks"])
     figure.suptitle(
         f"Heat on a periodic {x} × {y} × {z} grid, 27-point stencil, "
@@ -102,6 +107,27 @@ def draw_decay(axis, report: dict) -> None:
     axis.set_title(
         f"decay of the modes: largest error of the field {report['error_tonari']:.0e}", fontsize=11
     )
+
+
+def draw_times(axis, run: dict) -> None:
+    """Medians as bars, with whiskers from quartile to quartile."""
+    for place, (name, median, color) in enumerate(medians(run)):
+        first, _, third = run[f"{name}_us"]
+        axis.barh(place, median, color=color, height=0.62)
+        axis.plot([first, third], [place + 0.23] * 2, color="0.25", linewidth=1.2)
+        inside = {"color": "white", "fontsize": 9, "va": "center"}
+        axis.text(
+            0.02,
+            place,
+            f"{name}  {microseconds(median)}",
+            transform=axis.get_yaxis_transform(),
+            **inside,
+        )
+    axis.set(yticks=[], xlim=(0, None), ylim=(1.5, -0.5))
+    axis.set_xlabel(break_even(run), fontsize=9)
+    axis.set_title(f"{where(run)}:\n{times_as_fast(run)}", fontsize=11, loc="left")
+    axis.tick_params(labelsize=8)
+    axis.spines[["top", "right", "left"]].set_visible(False)
 
 
 def label_mode(axis, mode: dict, color: str, last: int) -> None:

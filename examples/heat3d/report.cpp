@@ -2,6 +2,7 @@
 #include "report.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <sstream>
 
@@ -51,6 +52,10 @@ std::string microseconds(const Quartiles& q) {
   return numbers(std::array{q.q1 * 1e6, q.median * 1e6, q.q3 * 1e6});
 }
 
+std::string steps(const Times& times) {
+  return array(times, [](double seconds) { return number(std::round(seconds * 1e9) / 1e3); });
+}
+
 std::string plan_object(const tonari_request_info& plan, const std::string& description) {
   std::ostringstream out;
   out << "{\"algorithm\": " << json_string(plan.algorithm)
@@ -90,25 +95,31 @@ std::string mpi_version() {
 
 }  // namespace
 
-Quartiles quartiles(const Domain& domain, Times times) {
-  Times slowest(times.size());
-  MPI_Reduce(times.data(), slowest.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX, 0,
+Times slowest(const Domain& domain, const Times& times) {
+  Times most(times.size());
+  MPI_Reduce(times.data(), most.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX, 0,
              domain.cart);
-  std::sort(slowest.begin(), slowest.end());
+  return most;
+}
+
+Quartiles quartiles(Times times) {
+  std::sort(times.begin(), times.end());
   const auto at = [&](double part) {
-    return slowest[static_cast<std::size_t>(part * static_cast<double>(slowest.size() - 1) + 0.5)];
+    return times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1) + 0.5)];
   };
   return {at(0.25), at(0.5), at(0.75)};
 }
 
 std::string json(const Report& r) {
   const Domain& domain = *r.domain;
+  const Quartiles native = quartiles(r.native), tonari = quartiles(r.tonari);
   std::ostringstream out;
   out << "{\"mpi\": " << json_string(mpi_version()) << ", \"ranks\": " << numbers(domain.ranks)
       << ", \"points\": " << domain.n << ", \"steps\": " << r.steps
-      << ", \"native_us\": " << microseconds(r.native)
-      << ", \"tonari_us\": " << microseconds(r.tonari)
-      << ", \"ratio\": " << r.native.median / r.tonari.median
+      << ", \"native_us\": " << microseconds(native) << ", \"tonari_us\": " << microseconds(tonari)
+      << ", \"ratio\": " << native.median / tonari.median
+      << ", \"setup_ms\": " << r.setup_seconds * 1e3 << ", \"native_steps_us\": " << steps(r.native)
+      << ", \"tonari_steps_us\": " << steps(r.tonari)
       << ", \"plan\": " << plan_object(r.plan, r.description)
       << ", \"error_native\": " << r.error_native << ", \"error_tonari\": " << r.error_tonari
       << ", \"error_limit\": " << r.error_limit

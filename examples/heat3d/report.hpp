@@ -9,14 +9,16 @@
 
 #include "heat.hpp"
 
-// Seconds per exchange on this rank, step by step.
+// Seconds per exchange, step by step.
 using Times = std::vector<double>;
+
+// The slowest rank's, where times are this rank's. Complete on the root only. [collective]
+Times slowest(const Domain& domain, const Times& times);
 
 struct Quartiles {
   double q1, median, q3;
 };
-// Per step the slowest rank counts. Complete on the root only. [collective]
-Quartiles quartiles(const Domain& domain, Times times);
+Quartiles quartiles(Times times);
 
 struct Sample {
   int step;
@@ -26,7 +28,8 @@ struct Sample {
 struct Report {
   const Domain* domain;
   int steps;
-  Quartiles native, tonari;
+  Times native, tonari;  // of the slowest rank
+  double setup_seconds;  // of tonari's exchange, on the slowest rank
   tonari_request_info plan;
   std::string description;
   double error_native, error_tonari, error_limit;
