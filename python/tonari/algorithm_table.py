@@ -19,7 +19,7 @@ def _sentence(applies_to: str) -> str:
     try:
         return ", ".join(list_algorithms(applies_to))
     except Error:
-        return "the algorithms of README.md"
+        return "the algorithms of docs/features.md"
 
 
 NAMES = {kind: _sentence(kind) for kind in APPLY_TO}

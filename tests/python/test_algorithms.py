@@ -43,8 +43,8 @@ def papers() -> set[str]:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_tables_of_readme_guide_and_benchmark_page_have_every_algorithm(row):
-    first = "docs/guide.md" if "in place" in row.applies_to else "README.md"
+def test_tables_of_features_guide_and_benchmark_page_have_every_algorithm(row):
+    first = "docs/guide.md" if "in place" in row.applies_to else "docs/features.md"
     for file in (first, "docs/benchmark.md"):
         assert any(f"`{row.name}`" in line for line in table_rows(file)), file
 

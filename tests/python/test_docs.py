@@ -31,11 +31,14 @@ from tonari.benchmark.launch import ANY_RANKS
 
 SOURCE = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("TONARI_BUILD", SOURCE / "build")).resolve()
-DOCUMENTS = ["README.md", "docs/guide.md", "docs/versioning.md", "CONTRIBUTING.md"]
+DOCUMENTS = ["README.md", "docs/features.md", "docs/guide.md", "docs/versioning.md"]
+DOCUMENTS += ["CONTRIBUTING.md"]
 OTHERS = [
     "CHANGELOG.md",
     "SECURITY.md",
     "docs/architecture.md",
+    "docs/performance.md",
+    "docs/settings.md",
     "docs/adr/README.md",
     "docs/adr/0002-iso-start.md",
 ]
@@ -197,6 +200,15 @@ def test_output(command: Block, output: Block, mpi: dict[str, str], tmp_path: Pa
     shown = [line.strip() for line in output.code.splitlines()]
     at = printed.index(shown[0])
     assert printed[at : at + len(shown)] == shown
+
+
+def test_readme_begins_with_two_commands_and_a_short_program() -> None:
+    commands, program = blocks("README.md")[:2]
+    assert [line.split("#")[0].strip() for line in commands.code.splitlines()] == [
+        "make demo", "make test",
+    ]  # fmt: skip
+    assert commands.line < 10 and program.name == "first"
+    assert len(program.code.splitlines()) == 12
 
 
 def test_octant_stands_as_printed() -> None:

@@ -43,11 +43,11 @@ def test_unknown_name(tonari):
     assert done.stderr == f"tonari: {sentence}\n"
 
 
-def test_readme_has_the_table(tonari):
-    text = (ROOT / "README.md").read_text()
+def test_the_page_has_the_table(tonari):
+    text = (ROOT / "docs/settings.md").read_text()
     block = re.search(r"<!-- settings -->\n\n(.*?)\n\n", text, re.DOTALL)
-    assert block, "README.md has no table behind <!-- settings -->"
-    advice = "run `./tonari settings --markdown` and put the table into README.md"
+    assert block, "docs/settings.md has no table behind <!-- settings -->"
+    advice = "run `./tonari settings --markdown` and put the table into docs/settings.md"
     assert block[1] == tonari("settings", "--markdown").stdout.strip(), advice
 
 

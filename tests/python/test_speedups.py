@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The picture of README.md: it is what the rows give, which are what docs/performance.md says."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "tools"))
+
+import draw_speedups as draw  # noqa: E402
+
+SVG = "{http://www.w3.org/2000/svg}"
+ROWS = draw.read(SOURCE / draw.FOLDER / "speedups.csv")
+
+
+def test_the_pictures_are_what_the_rows_give() -> None:
+    assert draw.main(["--check"]) == 0
+
+
+@pytest.mark.parametrize("file", ["README.md", "docs/performance.md"])
+def test_light_and_dark_pages_have_theirs(file: str) -> None:
+    text = (SOURCE / file).read_text(encoding="utf-8")
+    found = re.search(r'srcset="(.*?)".*?<img[^>]* src="(.*?)"', text, re.S)
+    assert found
+    for path, theme in ((found[1], "dark"), (found[2], "light")):
+        assert ((SOURCE / file).parent / path).resolve() == (
+            SOURCE / draw.FOLDER / f"speedups-{theme}.svg"
+        )
+
+
+def test_a_stale_picture_is_noticed_and_drawn_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(SOURCE / draw.FOLDER, tmp_path / draw.FOLDER)
+    rows = tmp_path / draw.FOLDER / "speedups.csv"
+    rows.write_text(rows.read_text(encoding="utf-8").replace(",18,23", ",17,23"), encoding="utf-8")
+    assert draw.main(["--check", "--root", str(tmp_path)]) == 1
+    assert "run tools/draw_speedups.py" in capsys.readouterr().out
+    assert draw.main(["--root", str(tmp_path)]) == 0
+    assert draw.main(["--check", "--root", str(tmp_path)]) == 0
+
+
+@pytest.mark.parametrize("theme", draw.THEMES, ids=lambda theme: theme.name)
+def test_bars_are_where_their_numbers_are(theme: draw.Theme) -> None:
+    tree = ElementTree.fromstring(draw.drawing(ROWS, theme))
+    assert draw.x_of(2) - draw.x_of(1) == pytest.approx(draw.x_of(1) - draw.x_of(0.5), abs=0.2)
+    bars = [rect for rect in tree.iter(f"{SVG}rect") if rect.get("width") != "18"]
+    assert len(bars) == len(ROWS)
+    for rect, row in zip(bars, ROWS, strict=True):
+        left, width = float(rect.get("x", "")), float(rect.get("width", ""))
+        assert left + width / 2 == pytest.approx(
+            (draw.x_of(row.low) + draw.x_of(row.high)) / 2, abs=0.2
+        )
+        assert width == pytest.approx(
+            max(draw.BAR, draw.x_of(row.high) - draw.x_of(row.low)), abs=0.2
+        )
+        assert rect.get("fill") == theme.mpis[draw.MPIS.index(row.mpi)]
+    words = [element.text for element in tree.iter(f"{SVG}text")]
+    for row in ROWS:
+        assert row.said in words and f"{row.case}, {row.ranks}" in words and row.exchange in words
+
+
+def test_no_words_leave_the_picture_or_touch_each_other() -> None:
+    """By the average width of characters in DejaVu Sans, which is a wide font."""
+    tree = ElementTree.fromstring(draw.drawing(ROWS, draw.THEMES[0]))
+    lines: dict[float, list[tuple[float, float]]] = defaultdict(list)
+    for element in tree.iter(f"{SVG}text"):
+        average = 0.58 if element.get("font-weight") else 0.52
+        wide = average * float(element.get("font-size", "13")) * len(element.text or "")
+        x, anchor = float(element.get("x", "")), element.get("text-anchor")
+        start = x - {"end": wide, "middle": wide / 2}.get(anchor or "", 0)
+        assert start >= 0 and start + wide <= draw.WIDTH, element.text
+        lines[float(element.get("y", ""))].append((start, start + wide))
+    for spans in lines.values():
+        for (_, end), (start, _) in pairwise(sorted(spans)):
+            assert end < start
+
+
+def test_performance_page_has_every_number() -> None:
+    """A range of the picture stands there as it is, or comes from what is said of one case."""
+    text = (SOURCE / "docs/performance.md").read_text(encoding="utf-8")
+    numbers = set(re.findall(r"(?<![\d.])\d+(?:\.\d+)?", text))
+    for row in ROWS:
+        for number in row.said.split(" to "):
+            assert number in numbers, row
+
+
+@pytest.mark.parametrize(
+    ("row", "number"),
+    [("x,1,y,Cray,1,2", "MPI"), ("x,1,y,MPICH,2,1", "low"), ("x,1,y,MPICH,0,1", "low")],
+)
+def test_rows_that_cannot_be_drawn_are_refused(row: str, number: str, tmp_path: Path) -> None:
+    file = tmp_path / "speedups.csv"
+    file.write_text(f"exchange,ranks,case,mpi,low,high\n{row}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=number):
+        draw.read(file)
