@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from tonari import __version__
+from tonari import __version__, completion
 from tonari import help as helping
 from tonari.errors import Error
 from tonari.suggestion import did_you_mean
@@ -38,11 +38,16 @@ class _Commands(TyperGroup):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         helping.show(self, ctx)
 
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Of commands of two words the first one; its arguments offer the second."""
+        return [item for item in super().shell_complete(ctx, incomplete) if " " not in item.value]
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         two = " ".join(args[:2])
         if two in self.commands:
             return super().resolve_command(ctx, [two, *args[2:]])
-        if args[0] not in self.commands and not args[0].startswith("-"):
+        known = args[0] in self.commands or args[0].startswith("-")
+        if not known and not ctx.resilient_parsing:  # as it is while a shell completes
             meant = did_you_mean(args[0], self.commands) or "; `tonari --help` lists all"
             ctx.fail(f"there is no command '{args[0]}'{meant}")
         return super().resolve_command(ctx, args)
@@ -89,6 +94,7 @@ for command in COMMANDS:
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; the exit status is 0 only on success, 2 if the command line itself is
     wrong."""
+    completion.prepare()
     try:
         return int(app(arguments, prog_name="tonari", standalone_mode=False) or 0)
     except typer.TyperException as error:

@@ -30,17 +30,27 @@ def show(command: Any, ctx: Any) -> None:
     """Prints the help of a command, or of the group of all commands."""
     console = output.console()
     width = min(console.width, WIDEST)
-    _print(console, _wrapped(_usage(command, ctx), width, "", " " * 7), "bold")
-    for paragraph in re.split(r"\n\s*\n", command.help or ""):
+    _print(console, _wrapped(usage(command, ctx), width, "", " " * 7), "bold")
+    for paragraph in paragraphs(command):
         console.print()
         _print(console, paragraph_lines(paragraph, width))
-    shown = [param for param in command.get_params(ctx) if not getattr(param, "hidden", False)]
-    arguments = [param for param in shown if _is_argument(param)]
-    options = [param for param in shown if not _is_argument(param)]
-    _section(console, "Arguments", [(_name(p), _meaning(p)) for p in arguments], width)
-    _section(console, "Options", [(_spelled(p), _meaning(p)) for p in options], width)
+    arguments, options = parameters(command, ctx)
+    _section(console, "Arguments", [(name_of(p), meaning(p)) for p in arguments], width)
+    _section(console, "Options", [(spelled(p), meaning(p)) for p in options], width)
     commands = getattr(command, "commands", {})
-    _section(console, "Commands", [(n, _first_line(c)) for n, c in commands.items()], width)
+    _section(console, "Commands", [(n, first_line(c)) for n, c in commands.items()], width)
+
+
+def paragraphs(command: Any) -> list[str]:
+    """What a command's help says above its lists."""
+    return re.split(r"\n\s*\n", command.help or "")
+
+
+def parameters(command: Any, ctx: Any) -> tuple[list[Any], list[Any]]:
+    """Arguments and options that are shown."""
+    shown = [param for param in command.get_params(ctx) if not getattr(param, "hidden", False)]
+    arguments = [param for param in shown if is_argument(param)]
+    return arguments, [param for param in shown if param not in arguments]
 
 
 def paragraph_lines(paragraph: str, width: int) -> list[str]:
@@ -54,28 +64,30 @@ def paragraph_lines(paragraph: str, width: int) -> list[str]:
     return [f"{line} \\" for line in lines[:-1]] + lines[-1:]
 
 
-def _usage(command: Any, ctx: Any) -> str:
-    params = [param for param in command.get_params(ctx) if _is_argument(param)]
-    pieces = [_name(param) if param.required else f"[{_name(param)}]" for param in params]
+def usage(command: Any, ctx: Any) -> str:
+    params = [param for param in command.get_params(ctx) if is_argument(param)]
+    pieces = [name_of(param) if param.required else f"[{name_of(param)}]" for param in params]
     pieces += ["COMMAND ..."] if getattr(command, "commands", {}) else []
     return " ".join(["Usage:", ctx.command_path, "[OPTIONS]", *pieces])
 
 
-def _is_argument(param: Any) -> bool:
+def is_argument(param: Any) -> bool:
     return bool(param.param_type_name == "argument")
 
 
-def _name(param: Any) -> str:
+def name_of(param: Any) -> str:
+    """What stands for a value: N, FILE."""
     return (param.metavar or param.name.upper()).strip("[]")
 
 
-def _spelled(option: Any) -> str:
+def spelled(option: Any) -> str:
     """An option as it is written: --mesh, --ranks N."""
     names = ", ".join([*option.opts, *option.secondary_opts])
-    return names if getattr(option, "is_flag", False) else f"{names} {_name(option)}"
+    return names if getattr(option, "is_flag", False) else f"{names} {name_of(option)}"
 
 
-def _meaning(param: Any) -> str:
+def meaning(param: Any) -> str:
+    """What a parameter is for, with its default and range."""
     facts = [fact for fact in (_default(param), _range(param)) if fact]
     facts += ["required"] if param.required else []
     return (param.help or "") + (f" [{'; '.join(facts)}]" if facts else "")
@@ -98,8 +110,8 @@ def _range(param: Any) -> str:
     return f"{least:.0f} to {most:.0f}" if least is not None else f"at most {most:g}"
 
 
-def _first_line(command: Any) -> str:
-    return " ".join(re.split(r"\n\s*\n", command.help or "")[0].split())
+def first_line(command: Any) -> str:
+    return " ".join(paragraphs(command)[0].split())
 
 
 def _section(console: Console, title: str, rows: list[tuple[str, str]], width: int) -> None:

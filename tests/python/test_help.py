@@ -50,7 +50,7 @@ def test_help_fits_and_says_all_that_is_written(name: str) -> None:
         assert joined(paragraph) in said
     for param in command(name).params:
         assert joined(param.help or "") in said
-        shown = param.opts if param.param_type_name == "option" else [helping._name(param)]
+        shown = param.opts if param.param_type_name == "option" else [helping.name_of(param)]
         assert all(word in said.split() for word in shown)
 
 

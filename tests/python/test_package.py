@@ -14,6 +14,7 @@ from typing import Any
 
 import built
 import pytest
+from tonari import completion
 from tonari.benchmark.launch import ANY_RANKS
 
 SOURCE = Path(__file__).resolve().parents[2]
@@ -300,6 +301,14 @@ def test_the_installed_command(prefix: Path, tmp_path: Path) -> None:
     link.symlink_to(prefix / "bin/tonari")
     printed = succeeded([link, "plan", "star:2:1", "--bytes", "8", "--json"], PYTHONPATH="/nowhere")
     assert {row["algorithm"] for row in json.loads(printed)} >= {"linear", "torus"}
+
+
+@needs_extension
+def test_manual_pages_and_completions_lie_where_they_are_looked_for(prefix: Path) -> None:
+    pages = {path.name for path in (prefix / "share/man/man1").iterdir()}
+    assert {"tonari.1", "tonari-plan.1", "tonari-bench-halo.1"} <= pages
+    for name in completion.FILES.values():
+        assert "tonari" in (prefix / "share" / name).read_text()
 
 
 @needs_extension

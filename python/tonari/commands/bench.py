@@ -16,7 +16,9 @@ from tonari.benchmark.launch import find_mpi, launch
 from tonari.benchmark.presets import PRESETS, Run
 from tonari.benchmark.report import report
 from tonari.benchmark.summary import add_ratio_spread
-from tonari.commands.options import Json, Mpi, Output, Repeat
+from tonari.commands.options import GRAPHS as SOME_GRAPHS
+from tonari.commands.options import GRIDS, OPERATIONS, TUNES, Json, Mpi, Output, Repeat
+from tonari.completion import values
 from tonari.patterns import GRAPHS, OFFSETS, check_pattern
 from tonari.sizes import plain_sizes
 from tonari.suggestion import did_you_mean
@@ -35,7 +37,8 @@ def bench(
         str,
         typer.Argument(
             help="moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets; graphs: "
-            "random:P, hotspot, hotspot-in, scale-free:K, clique:K. Not with --preset."
+            "random:P, hotspot, hotspot-in, scale-free:K, clique:K. Not with --preset.",
+            autocompletion=values(*OTHERS, *GRIDS, *SOME_GRAPHS),
         ),
     ] = "",
     op: Annotated[
@@ -43,6 +46,7 @@ def bench(
         typer.Option(
             metavar="OP",
             help="alltoall, alltoallv, alltoallw, allgather, allgatherv or allgatherw.",
+            autocompletion=OPERATIONS,
         ),
     ] = "alltoall",
     bytes: Annotated[
@@ -79,7 +83,9 @@ def bench(
     layout: Annotated[
         str,
         typer.Option(
-            metavar="L", help="contiguous, strided (w forms) or halo (alltoallw, its default)."
+            metavar="L",
+            help="contiguous, strided (w forms) or halo (alltoallw, its default).",
+            autocompletion=values("contiguous", "strided", "halo"),
         ),
     ] = "",
     rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Timed rounds.")] = 200,
@@ -92,6 +98,7 @@ def bench(
         typer.Option(
             metavar="MODE",
             help="tonari_tune of the candidate auto: auto, online, off, model or measure.",
+            autocompletion=TUNES,
         ),
     ] = "auto",
     repeat: Repeat = 1,
@@ -106,7 +113,11 @@ def bench(
     ] = 0,
     preset: Annotated[
         str,
-        typer.Option(metavar="P", help="Runs that papers show: " + ", ".join(PRESETS) + "."),
+        typer.Option(
+            metavar="P",
+            help="Runs that papers show: " + ", ".join(PRESETS) + ".",
+            autocompletion=values(*PRESETS),
+        ),
     ] = "",
     setup: Annotated[
         bool,

@@ -16,6 +16,7 @@ from tonari.benchmark.launch import find_mpi, launch
 from tonari.benchmark.plot import check_file
 from tonari.benchmark.report import report
 from tonari.commands.options import Json, Mpi, Output
+from tonari.completion import values
 from tonari.sizes import parse_size
 from tonari.views import bench_halo as view
 
@@ -42,7 +43,11 @@ def bench_halo(
     mpi: Mpi = "",
     stencil: Annotated[
         str,
-        typer.Option(metavar="S", help="Points of the stencil: 7 or 125; none: exchanges only."),
+        typer.Option(
+            metavar="S",
+            help="Points of the stencil: 7 or 125; none: exchanges only.",
+            autocompletion=values("7", "125", "none"),
+        ),
     ] = "7",
     brick: Annotated[
         int, typer.Option(metavar="N", help="Cells of a brick along each dimension: 4 or 8.")

@@ -15,6 +15,7 @@ from tonari.benchmark.launch import find_mpi, launch, process_counts
 from tonari.benchmark.plot import check_file
 from tonari.benchmark.report import report
 from tonari.commands.options import Json, Mpi, Output
+from tonari.completion import values
 from tonari.sizes import parse_size, plain_sizes
 from tonari.views import bench_inplace as view
 
@@ -56,7 +57,9 @@ def bench_inplace(
     sizes: Annotated[
         str,
         typer.Option(
-            metavar="S", help="random: uniformly random for each pair of ranks; or equal."
+            metavar="S",
+            help="random: uniformly random for each pair of ranks; or equal.",
+            autocompletion=values("random", "equal"),
         ),
     ] = "random",
     seed: Annotated[

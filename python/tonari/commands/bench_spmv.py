@@ -19,7 +19,7 @@ from tonari.benchmark.plot import check_file
 from tonari.benchmark.report import report
 from tonari.benchmark.spmv_matrix import Source
 from tonari.benchmark.spmv_summary import SIMULATED, add_ratio_spread, complete
-from tonari.commands.options import Json, Mpi, Output, Repeat
+from tonari.commands.options import TUNES, Json, Mpi, Output, Repeat
 from tonari.commands.share import analyze
 from tonari.communication import MOST_RANKS, Communication, row_parallel
 from tonari.partitioned import write
@@ -102,6 +102,7 @@ def bench_spmv(
         typer.Option(
             metavar="MODE",
             help="tonari_tune of all tonari requests: auto, online, off, model or measure.",
+            autocompletion=TUNES,
         ),
     ] = "auto",
     rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Timed rounds.")] = 200,

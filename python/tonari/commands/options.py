@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
+from tonari.completion import values
 from tonari.suggestion import did_you_mean
+
+# The values of options that shells offer.
+OPERATIONS = values(
+    *("alltoall", "alltoallv", "alltoallw", "allgather", "allgatherv", "allgatherw")
+)
+TUNES = values("auto", "online", "off", "model", "measure")
+GRIDS = ("moore:2:1", "moore:3:1", "star:2:1", "star:3:1", "octant:3", "shells:2:1,3")
+GRAPHS = ("random:0.3", "hotspot", "hotspot-in", "scale-free:2", "clique:4")
 
 Json = Annotated[bool, typer.Option("--json", help="Rows for programs: a JSON array.")]
 Output = Annotated[
@@ -15,7 +24,11 @@ Output = Annotated[
 ]
 Mpi = Annotated[
     str,
-    typer.Option(metavar="MPI", help="openmpi or mpich; default: the first one of the build."),
+    typer.Option(
+        metavar="MPI",
+        help="openmpi or mpich; default: the first one of the build.",
+        autocompletion=values("openmpi", "mpich"),
+    ),
 ]
 Machine = Annotated[
     str, typer.Option(metavar="FILE", help="LogGP parameters; default: a generic machine.")

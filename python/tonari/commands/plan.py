@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from tonari import output
-from tonari.commands.options import Json, Machine, one_of
+from tonari.commands.options import GRIDS, Json, Machine, one_of
 from tonari.commands.plan_graph import GraphOptions, plan_graph
+from tonari.completion import values
 from tonari.core import core
 from tonari.grids import dims_for_proof, parse_dims, parse_periodic
 from tonari.neighborhood import Neighborhood, neighborhood
@@ -44,11 +45,15 @@ def register(app: typer.Typer) -> None:
 
 
 def plan(
-    pattern: Annotated[str, typer.Argument(help=PATTERNS, show_default=False)] = "",
+    pattern: Annotated[
+        str, typer.Argument(help=PATTERNS, show_default=False, autocompletion=values(*GRIDS))
+    ] = "",
     graph: Annotated[str, typer.Option("--graph", metavar="FILE", help=GRAPH)] = "",
     ranks: Annotated[int | None, typer.Option(min=1, metavar="P", help=RANKS)] = None,
     node_ranks: Annotated[int, typer.Option(min=1, metavar="N", help=NODE_RANKS)] = 1,
-    op: Annotated[str, typer.Option(metavar="OP", help=OP)] = "alltoall",
+    op: Annotated[
+        str, typer.Option(metavar="OP", help=OP, autocompletion=values(*OPERATIONS))
+    ] = "alltoall",
     dims: Annotated[str, typer.Option(metavar="4x4x4", help=DIMS)] = "",
     mesh: Annotated[bool, typer.Option("--mesh", help="No dimension is periodic.")] = False,
     periodic: Annotated[
@@ -67,7 +72,9 @@ def plan(
     ports: Annotated[
         int, typer.Option(min=0, metavar="K", help="Messages of a rank at a time; 0: no limit.")
     ] = 0,
-    storage: Annotated[str, typer.Option(metavar="S", help=STORAGE)] = "separate",
+    storage: Annotated[
+        str, typer.Option(metavar="S", help=STORAGE, autocompletion=values(*STORAGES))
+    ] = "separate",
     prove: Annotated[
         bool,
         typer.Option(
