@@ -27,7 +27,7 @@ for part in say pypi mpi needs debian local configure; do
 done
 
 # Seconds of processor time, as seen on a machine of 2023: what the demo compiles.
-DEMO_SECONDS=100
+DEMO_SECONDS=110
 
 # Said at the start of the first demo of a tree.
 announce() {
@@ -35,7 +35,7 @@ announce() {
     [ "$TARGET" = demo ] && [ -z "$(ls "$BUILD"/*/bin/heat3d 2>/dev/null)" ] || return 0
     cores=$(nproc 2>/dev/null || echo 1)
     whole=$(((DEMO_SECONDS / cores + 9) / 10 * 10))
-    say "make demo compiles the library first: about $whole s on $cores cores. Then it runs 10 s."
+    say "make demo compiles the library first: about $whole s on $cores core(s). Then it runs 10 s."
     [ ${#MISSING[@]} -eq 0 ] || say "Before that it installs what is missing, below."
 }
 

@@ -142,6 +142,29 @@ def test_modes_decay_as_computed(build: Path) -> None:
         assert content == pytest.approx(mode["eigenvalue"] ** last["step"], abs=1e-13)
 
 
+@pytest.mark.more
+def test_the_first_setup_says_how_long_and_the_next_is_silent(tmp_path: Path) -> None:
+    for name in ("venv", "local"):
+        if (BUILD / name).exists():
+            (tmp_path / name).symlink_to(BUILD / name)
+
+    def setup() -> list[str]:
+        env = os.environ | {"BUILD": str(tmp_path), "INSTALL": "no"}
+        command = [str(SOURCE / "tools/setup.sh"), "demo"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout.splitlines()
+
+    first, step, *told = setup()
+    assert re.match(r"make demo compiles the library first: about \d+0 s on \d+ core", first)
+    assert re.match(r"  CMake: done in \d+ s", step)
+    assert len(told) == 1 and told[0].startswith("-- tonari: building for ")
+    program = tmp_path / next(iter(MPIS)) / "bin/heat3d"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.touch()
+    assert setup() == []
+
+
 def test_failure_has_a_reason_and_a_status(build: Path) -> None:
     lost = run_demo("--build", str(build / "nowhere"))
     assert lost.returncode == 1
