@@ -505,7 +505,7 @@ TONARI_API int tonari_request_get_info(tonari_request request, tonari_request_in
  * overlap in any way. sendcounts[j] here equals recvcounts of this rank on rank j. Outside of the
  * receive blocks, what send blocks held is undefined afterwards; what belongs to no block is
  * untouched. Displacements count elements of `type`, whose elements must not overlap each other.
- * docs/guide.md describes the algorithm, its bound, and why it ends.
+ * docs/explanation/in-place.md describes the algorithm, its bound, and why it ends.
  *
  * Errors besides the usual: BUFFERS if blocks that must not do overlap, or a type overlaps itself;
  * ARGUMENT for negative counts and displacements. Nothing has been moved then. Displacements are

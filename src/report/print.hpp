@@ -12,7 +12,8 @@ namespace tonari {
 // says what it is about, one with what was chosen, and one with its numbers.
 std::string text_of(const ReportTable& table);
 
-// An array of flat objects, one a line, in the same order; docs/guide.md names their fields.
+// An array of flat objects, one a line, in the same order; docs/howto/read-describe.md names their
+// fields.
 std::string json_of(const ReportTable& table);
 
 }  // namespace tonari

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the guide's fragments stand in: tests/python/test_docs.py puts each in the place of the
+/* What fragments in docs/ stand in: tests/python/test_docs.py puts each in the place of the
  * marker. */
 #include <stdio.h>
 #include <stdlib.h>

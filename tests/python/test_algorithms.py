@@ -43,15 +43,17 @@ def papers() -> set[str]:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_tables_of_features_guide_and_benchmark_page_have_every_algorithm(row):
-    first = "docs/guide.md" if "in place" in row.applies_to else "docs/features.md"
+def test_tables_of_documents_have_every_algorithm(row):
+    in_place = "in place" in row.applies_to
+    first = "docs/explanation/in-place.md" if in_place else "docs/features.md"
     for file in (first, "docs/benchmark.md"):
         assert any(f"`{row.name}`" in line for line in table_rows(file)), file
 
 
 @pytest.mark.parametrize("name", list_algorithms("graphs"))
-def test_guide_has_every_algorithm_for_graphs(name):
-    assert any(line.startswith(f"| `{name}` |") for line in table_rows("docs/guide.md"))
+def test_its_page_has_every_algorithm_for_graphs(name):
+    rows = table_rows("docs/explanation/algorithms.md")
+    assert any(line.startswith(f"| `{name}` |") for line in rows)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)

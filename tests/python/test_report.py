@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TONARI_REPORT: the report of an example's job, as JSON and as text, and what the guide says of
+"""TONARI_REPORT: the report of an example's job, as JSON and as text, and what its page says of
 it."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import built
 import pytest
 from tonari.benchmark.launch import ANY_RANKS
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs/guide.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/howto/read-describe.md"
 BUILT, needs_build, each_mpi = built.marks("jacobi2d")
 RANKS = 4
 NUMBER = re.compile(r"[\d.]+(e-?\d+)?")
@@ -36,7 +36,7 @@ def run(mpi: str, report: str) -> subprocess.CompletedProcess[str]:
 
 
 def section() -> str:
-    _, heading, rest = GUIDE.read_text(encoding="utf-8").partition("\n## The report of a job\n")
+    _, heading, rest = PAGE.read_text(encoding="utf-8").partition("\n## The report of a job\n")
     assert heading
     return rest.partition("\n## ")[0]
 
@@ -68,7 +68,7 @@ def test_json(mpi: str, tmp_path: Path) -> None:
 
 
 @each_mpi
-def test_the_guide_names_all_fields(mpi: str, tmp_path: Path) -> None:
+def test_its_page_names_all_fields(mpi: str, tmp_path: Path) -> None:
     row = rows(mpi, tmp_path / "report.json")[0]
     named = set(re.findall(r"`(\w+)`", section().partition("| field")[2]))
     assert set(row) <= named, sorted(set(row) - named)
@@ -99,6 +99,6 @@ ROW = (str, lambda line: without_numbers(of_some_choice(line)), without_numbers)
 
 
 @each_mpi
-def test_the_guide_shows_such_a_report(mpi: str) -> None:
+def test_its_page_shows_such_a_report(mpi: str) -> None:
     [example] = re.findall(r"```text\n(tonari: report of .*?)```", section(), re.DOTALL)
     assert shape(run(mpi, "1").stderr) == shape(example)
