@@ -13,7 +13,7 @@ python := $(BUILD)/venv/bin/python
 build := $(python) tools/build.py $(BUILD)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-all bench install format clean distclean
+.PHONY: help build demo test test-all bench docs install format clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -43,6 +43,11 @@ bench: ## compare with the native collectives (options of `./tonari bench` in BE
 	@tools/setup.sh bench
 	@$(build) whole_tonari_bench$(addprefix _,$(filter inplace halo spmv sparse,$(firstword $(BENCH))))
 	@TONARI_BUILD=$(abspath $(BUILD)) ./tonari bench $(BENCH)
+
+docs: ## the documentation as a site, with tables and pictures made from the code; warnings are errors
+	@tools/setup.sh docs
+	@cmake --build $(BUILD) --target _tonari_core
+	@PYTHONPATH=python:$(BUILD)/python $(python) tools/site/build.py $(BUILD)/site
 
 install: build ## install library, headers and command line under PREFIX
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -4,7 +4,7 @@
 # is missing,
 # installs it, and configures CMake.
 #
-#   tools/setup.sh build|demo|bench|test
+#   tools/setup.sh build|demo|bench|docs|test
 #
 # INSTALL=yes    system packages by apt-get where this user may install them, otherwise as `local`
 #                (default)
@@ -66,5 +66,5 @@ main() {
 }
 
 trap 'echo; exit 130' INT # also where the interrupted program answers it with an ordinary failure
-[ $# -eq 1 ] || die "usage: tools/setup.sh build|demo|bench|test"
+[ $# -eq 1 ] || die "usage: tools/setup.sh build|demo|bench|docs|test"
 main "$1"

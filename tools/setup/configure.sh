@@ -40,7 +40,8 @@ cmake_arguments() {
     has_headers || python=OFF
     ARGUMENTS=(-G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_COMPILER=$CXX_FOUND" \
         -DCMAKE_UNITY_BUILD=ON "-DTONARI_TESTS=$tests"
-        "-DTONARI_MPI=$chosen" "-DTONARI_PYTHON=$python" "-DPython_EXECUTABLE=$VENV/bin/python")
+        "-DTONARI_MPI=${chosen:-none}" "-DTONARI_PYTHON=$python"
+        "-DPython_EXECUTABLE=$VENV/bin/python")
     for name in ${chosen//;/ }; do
         [ -n "${MPI_ROOT[$name]}" ] || continue
         ARGUMENTS+=("-DTONARI_${name^^}_ROOT=${MPI_ROOT[$name]}")

@@ -15,7 +15,7 @@ local_install() { # needs...
     mkdir -p "$BUILD/setup" "$LOCAL/bin"
     for need in "$@"; do
         "local_$need" || case $need in
-            pip | packages) die "nothing can be had from PyPI: is there a network, and are PIP_INDEX_URL, proxy and certificates right?" ;;
+            pip | packages | docs_packages) die "nothing can be had from PyPI: is there a network, and are PIP_INDEX_URL, proxy and certificates right?" ;;
             *) warn "$(need_what "$need") could not be installed." ;;
         esac
     done
@@ -39,6 +39,10 @@ local_pip() { step "virtual environment with pip" make_venv; }
 local_packages() {
     "$VENV/bin/python" -c 'import pip' 2>/dev/null || local_pip || return 1
     step "Python packages" pip_install -r "$SOURCE/tools/requirements.txt"
+}
+
+local_docs_packages() {
+    step "packages of the documentation" pip_install -r "$SOURCE/tools/requirements-docs.txt"
 }
 
 local_cmake() { local_tool cmake cmake ctest; }

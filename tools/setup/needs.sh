@@ -8,8 +8,9 @@ needs_of() { # target
     NEEDS=(python pip packages cmake ninja cxx headers)
     case $1 in
         build | demo | bench) NEEDS+=(mpi) ;;
+        docs) NEEDS+=(docs_packages) ;;
         test) NEEDS+=(openmpi mpich gtest fftw fftw_mpi) ;;
-        *) die "unknown target '$1': build, demo, bench or test" ;;
+        *) die "unknown target '$1': build, demo, bench, docs or test" ;;
     esac
     TARGET=$1
 }
@@ -28,6 +29,7 @@ need_row() {
         python) echo "Python 3.11 or newer|python3|" ;;
         pip) echo "pip in the virtual environment|python3-venv|PyPI: pip" ;;
         packages) echo "Python packages of tools/requirements.txt||PyPI: $(sed -n '/^$/q; s/==.*//p' <(sed 1,3d "$SOURCE/tools/requirements.txt") | tr '\n' ' ')and what they need" ;;
+        docs_packages) echo "Python packages of tools/requirements-docs.txt||PyPI: Sphinx, MyST, Furo and what they need" ;;
         cmake) echo "CMake 3.25 or newer|cmake|PyPI: $(pin cmake)" ;;
         ninja) echo "Ninja|ninja-build|PyPI: $(pin ninja)" ;;
         cxx) echo "a C++20 compiler|g++|PyPI: $(pin ziglang), a clang with libc++" ;;
@@ -46,7 +48,9 @@ need_local() { need_row "$1" | cut -d '|' -f 3; }
 has_python() { "$PYTHON" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
 has_pip() { "$VENV/bin/python" -c 'import pip' 2>/dev/null ||
     "$PYTHON" -c 'import ensurepip' 2>/dev/null; }
-has_packages() { [ -x "$VENV/bin/python" ] && [ -z "$(missing_pins 2>&1)" ]; }
+has_packages() { has_pins requirements.txt; }
+has_docs_packages() { has_pins requirements-docs.txt; }
+has_pins() { [ -x "$VENV/bin/python" ] && [ -z "$(missing_pins "$1" 2>&1)" ]; }
 has_ninja() { has ninja || has ninja-build; }
 has_cxx() { find_cxx; }
 
@@ -130,5 +134,7 @@ refuse() { # target needs...
     [ -z "$packages" ] || say "In one line: apt-get install --no-install-recommends $packages"
     [[ " $* " != *" packages "* ]] ||
         say "The Python packages: python3 -m venv $VENV && $VENV/bin/pip install -r $SOURCE/tools/requirements.txt"
+    [[ " $* " != *" docs_packages "* ]] ||
+        say "For the documentation: $VENV/bin/pip install -r $SOURCE/tools/requirements-docs.txt"
     die "not installed: $#. \`make $target\` without INSTALL=no installs them; with INSTALL=local only into $BUILD."
 }

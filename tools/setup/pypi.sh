@@ -10,8 +10,9 @@ pin() { sed -n "s/^\($1==[^ #]*\).*/\1/p" "$SOURCE/tools/requirements-local.txt"
 pip_install() { "$VENV/bin/python" -m pip --disable-pip-version-check install --no-input "$@"; }
 
 # Pinned packages that the environment does not have, or has in another version.
-missing_pins() { "$VENV/bin/python" "$SOURCE/tools/setup/missing_pins.py" \
-    "$SOURCE/tools/requirements.txt"; }
+missing_pins() { # requirements file
+    "$VENV/bin/python" "$SOURCE/tools/setup/missing_pins.py" "$SOURCE/tools/$1"
+}
 
 # Debian splits pip's bundle off into python3-venv; without it pip comes from its wheel, which can
 # run itself.

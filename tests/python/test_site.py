@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The documentation site (tools/site): its sources are gathered as `make docs` does, and every
+page, link, anchor and function is looked for in them. With Sphinx in the environment, it is built,
+too."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from built import more
+
+SOURCE = Path(__file__).resolve().parents[2]
+SITE = SOURCE / "tools/site"
+sys.path.insert(0, str(SITE))
+
+import build  # noqa: E402
+import c_header  # noqa: E402
+import cpp_header  # noqa: E402
+import prose  # noqa: E402
+import stage  # noqa: E402
+
+LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]*))?\)")
+FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
+
+
+@pytest.fixture(scope="session")
+def gathered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    build.gather(folder)
+    return folder
+
+
+def pages(folder: Path) -> list[Path]:
+    return sorted([*folder.rglob("*.md"), *folder.rglob("*.rst")])
+
+
+def text_of(page: Path) -> str:
+    return FENCED.sub("", page.read_text(encoding="utf-8"))
+
+
+def slug(title: str) -> str:
+    return re.sub(r"[^\w -]", "", title).strip().lower().replace(" ", "-")
+
+
+def anchors(page: Path) -> set[str]:
+    return {slug(title) for title in re.findall(r"^#+ (.*)$", text_of(page), re.M)}
+
+
+def listed(folder: Path) -> list[str]:
+    """Entries of all tables of contents, as pages of the site."""
+    found = []
+    for page in folder.rglob("*.md"):
+        trees = re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
+        for line in "\n".join(trees).splitlines():
+            if line and not line.startswith(":"):
+                name = re.sub(r".*<(.*)>$", r"\1", line)
+                found.append((page.parent / name).relative_to(folder).as_posix())
+    return found
+
+
+def test_every_page_is_in_the_navigation_once(gathered: Path) -> None:
+    ours = {p.relative_to(gathered).with_suffix("").as_posix() for p in pages(gathered)}
+    ours = {page for page in ours if not page.startswith("source/")} - {"index"}
+    counts = Counter(listed(gathered))
+    assert set(counts) == ours
+    assert max(counts.values()) == 1
+
+
+def test_links_and_anchors_lead_somewhere(gathered: Path) -> None:
+    wrong, looked = [], 0
+    for page in gathered.rglob("*.md"):
+        for target, anchor in LINK.findall(text_of(page)):
+            there = Path(os.path.normpath(page.parent / target)) if target else page
+            looked += 1
+            if not there.is_file() or (anchor and anchor not in anchors(there)):
+                wrong.append(f"{page.relative_to(gathered)}: {target}#{anchor}")
+    assert wrong == []
+    assert looked > 200
+
+
+def test_nothing_is_left_to_insert(gathered: Path) -> None:
+    texts = {page: page.read_text(encoding="utf-8") for page in pages(gathered)}
+    assert [page for page, text in texts.items() if re.search("^<!-- site:", text, re.M)] == []
+
+
+def exported() -> set[str]:
+    lines = (SOURCE / "include/symbols.txt").read_text(encoding="utf-8").splitlines()
+    return {line.split()[0] for line in lines if line and not line.startswith("#")}
+
+
+def test_the_reference_has_every_exported_function_once(gathered: Path) -> None:
+    text = "\n".join(
+        page.read_text(encoding="utf-8") for page in gathered.glob("reference/headers/*.h.rst")
+    )
+    shown = re.findall(r"^(?:\.\. c:function::|               ) .*?(\w+)\(", text, re.M)
+    assert sorted(shown) == sorted(exported())
+
+
+def test_the_reference_has_every_public_header(gathered: Path) -> None:
+    shown = {page.name.removesuffix(".rst") for page in gathered.glob("reference/headers/*.rst")}
+    assert shown == {path.name for path in (SOURCE / "include/tonari").glob("*.h*")}
+
+
+def test_listings_of_classes_have_no_bodies(gathered: Path) -> None:
+    for page in gathered.glob("reference/headers/*.hpp.rst"):
+        text = page.read_text(encoding="utf-8")
+        assert "private:" not in text
+        assert not re.search(r"^ +return ", text, re.M), page.name
+
+
+def test_settings_have_entries(gathered: Path) -> None:
+    from tonari.core import core
+
+    text = (gathered / "reference/settings.md").read_text(encoding="utf-8")
+    for row in core().settings():
+        for name in filter(None, (row.key, row.variable)):
+            assert f"(setting-{name.lower()})=" in text
+
+
+def test_pictures_are_drawn_for_both_themes(gathered: Path) -> None:
+    drawn = [path.stem for path in gathered.rglob("*.svg")]
+    assert len(drawn) == 2 * len({name.rpartition("-")[0] for name in drawn}) >= 8
+    assert all(path.stat().st_size > 2000 for path in gathered.rglob("*.svg"))
+
+
+def test_measured_rows_are_those_of_the_files(gathered: Path) -> None:
+    text = (gathered / "performance.md").read_text(encoding="utf-8")
+    for file in (SOURCE / "docs/performance").glob("*.csv"):
+        titles, *_, last = csv.reader(file.read_text(encoding="utf-8").splitlines())
+        assert f"| {' | '.join(titles)} |" in text, file.name
+        assert f"| {' | '.join(last)} |" in text.replace("\u00a0", " "), file.name
+
+
+COMMENT = """\
+/* [collective] Starts *all* of it.
+ *  near, far
+ *           which ones; see tonari_start.
+ *  info     keys:
+ *             tonari_tune (TONARI_TUNE)
+ *                 auto or off
+ * There are two rules:
+ *  - one
+ *  - and another
+ *    that goes on
+ * So:
+ *     tonari_start(near);
+ *     tonari_wait(near);
+ * Errors: MPI. */"""
+
+
+def test_a_comment_keeps_its_shape() -> None:
+    text = prose.to_rst(prose.strip_comment(COMMENT))
+    assert "**Collective.** Starts \\*all\\* of it." in text
+    assert "``near``, ``far``\n   which ones; see ``tonari_start``." in text
+    assert "   ``tonari_tune`` (``TONARI_TUNE``)\n      auto or off" in text
+    assert "- one\n" in text and "- and another that goes on" in text
+    assert ".. code-block:: c++\n\n   tonari_start(near);\n   tonari_wait(near);" in text
+    assert text.endswith("\nErrors: MPI.\n")
+
+
+def test_functions_share_the_comment_before_them() -> None:
+    header = "/* x */\n/* Both. */\nTONARI_API int a(int n);\nTONARI_API int b(\n    void);\n\n"
+    both = [e for e in c_header.entries(header) if e.declarations]
+    assert [e.comment for e in both] == [["Both."]]
+    text = "\n".join(c_header._section(both[0], set()))
+    assert ".. c:function:: int a(int n)\n                int b( void)\n\n   Both." in text
+
+
+def test_bodies_and_initializers_are_left_out() -> None:
+    code = (
+        "class A {\n public:\n  A(int n) : n_(n), m_{n} { f(); }\n  int n() const { return n_; }"
+        "  // own\n  int g(B b = {});\n\n private:\n  int n_;\n};"
+    )
+    shown = cpp_header.without_bodies(cpp_header.without_private(code))
+    assert (
+        shown
+        == "class A {\n public:\n  A(int n);\n  int n() const;  // own\n  int g(B b = {});\n};"
+    )
+
+
+def test_links_in_code_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    page = tmp_path / "docs/page.md"
+    made = stage.Stage(tmp_path, tmp_path / "site", {})
+    text = "[a](../src/a.c)\n```cpp\n[&](int n) { return n; }\n```\n[b](#b)"
+    assert made.rewritten(text, page) == text.replace("../src/a.c", "source/src/a.c.rst")
+    assert made.linked == {tmp_path / "src/a.c"}
+
+
+@pytest.mark.parametrize("builder", [more("html")])
+def test_sphinx_warns_of_nothing(builder: str, gathered: Path, tmp_path: Path) -> None:
+    pytest.importorskip("sphinx", reason="only `make docs` installs Sphinx")
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-b", builder, "-q", "-W", "--keep-going"]
+        + ["-c", str(SITE), str(gathered), str(tmp_path)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
