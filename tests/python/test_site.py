@@ -122,6 +122,7 @@ def test_settings_have_entries(gathered: Path) -> None:
     for row in core().settings():
         for name in filter(None, (row.key, row.variable)):
             assert f"(setting-{name.lower()})=" in text
+        assert f"\n{row.help[0].upper()}{row.help[1:]}.\n" in text
 
 
 def test_pictures_are_drawn_for_both_themes(gathered: Path) -> None:
@@ -147,8 +148,8 @@ COMMENT = """\
  *                 auto or off
  * There are two rules:
  *  - one
- *  - and another
  *    that goes on
+ *  - and another
  * So:
  *     tonari_start(near);
  *     tonari_wait(near);
@@ -160,7 +161,7 @@ def test_a_comment_keeps_its_shape() -> None:
     assert "**Collective.** Starts \\*all\\* of it." in text
     assert "``near``, ``far``\n   which ones; see ``tonari_start``." in text
     assert "   ``tonari_tune`` (``TONARI_TUNE``)\n      auto or off" in text
-    assert "- one\n" in text and "- and another that goes on" in text
+    assert "\n- one that goes on\n\n- and another\n" in text
     assert ".. code-block:: c++\n\n   tonari_start(near);\n   tonari_wait(near);" in text
     assert text.endswith("\nErrors: MPI.\n")
 
@@ -185,11 +186,17 @@ def test_bodies_and_initializers_are_left_out() -> None:
     )
 
 
+def test_links_to_headers_lead_to_the_reference(gathered: Path) -> None:
+    assert "](../reference/headers/grid.hpp.rst)" in text_of(gathered / "project/README.md")
+    text = (gathered / "source/include/tonari.rst").read_text(encoding="utf-8")
+    assert "* :doc:`grid.h </reference/headers/grid.h>`" in text
+
+
 def test_links_in_code_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     page = tmp_path / "docs/page.md"
     made = stage.Stage(tmp_path, tmp_path / "site", {})
-    text = "[a](../src/a.c)\n```cpp\n[&](int n) { return n; }\n```\n[b](#b)"
+    text = "[a](../src/a.c)\n```cpp\n[](auto) { f(); }\n```\n[b](#b)"
     assert made.rewritten(text, page) == text.replace("../src/a.c", "source/src/a.c.rst")
     assert made.linked == {tmp_path / "src/a.c"}
 

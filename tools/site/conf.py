@@ -30,6 +30,8 @@ c_maximum_signature_line_length = 80
 cpp_maximum_signature_line_length = 80
 toc_object_entries_show_parents = "hide"
 
+smartquotes = False  # --plot is an option
+
 html_theme = "furo"
 html_title = f"tonari {release}"
 html_static_path = [str(HERE / "static")]

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +30,7 @@ def draw(name: str, theme: str, file: Path) -> None:
     colors = dict.fromkeys(
         ["text.color", "axes.labelcolor", "xtick.color", "ytick.color", "axes.edgecolor"], ink
     )
-    with matplotlib.rc_context({**colors, "svg.fonttype": "none", "svg.hashsalt": name}):
+    with matplotlib.rc_context({**colors, "legend.facecolor": "none", "svg.hashsalt": name}):
         figure = PICTURES[name](theme)
         figure.savefig(file, transparent=True, metadata={"Date": None})
 
@@ -100,6 +101,30 @@ def _beside(x: int, y: int, straight: bool) -> Point:
 
 def _arrow(axis: Any, start: Point, end: Point, width: float) -> None:
     axis.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": SENT, "lw": width})
+
+
+# Messages of busy ranks ---------------------------------------------------------------------------
+
+
+def sharing(theme: str) -> Any:
+    """Messages of all ranks by scheme, where one rank of 64 exchanges with all others."""
+    from tonari import sharing_plot
+    from tonari.commands.share import analyze
+    from tonari.communication import read_communication
+
+    rows = [row for j in range(2, 65) for row in _of_rank(j)]
+    head = ["%%MatrixMarket matrix coordinate integer general", f"64 64 {len(rows)}"]
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "words.mtx")
+        file.write_text("\n".join([*head, *rows]) + "\n", encoding="utf-8")
+        pattern = read_communication(str(file))
+    schemes = "direct,store-and-forward/2,sharing-1,sharing-2,balanced"
+    return sharing_plot.make(analyze(pattern, schemes), "64 ranks, one exchanges with all others")
+
+
+def _of_rank(j: int) -> list[str]:
+    """The words of rank j, counted from 1, as docs/explanation/busy-ranks.md has them."""
+    return [f"1 {j} 1", f"{j} 1 1", f"{j} {(j + 6) % 64 + 1} 4", f"{j} {(j + 30) % 64 + 1} 2"]
 
 
 # The order of surface regions ---------------------------------------------------------------------
@@ -209,5 +234,5 @@ def measured(theme: str) -> Any:
 
 
 PICTURES: dict[str, Callable[[str], Any]] = {
-    function.__name__: function for function in (journeys, far, surface, rooms, measured)
+    function.__name__: function for function in (journeys, far, sharing, surface, rooms, measured)
 }

@@ -20,6 +20,7 @@ INSERT = re.compile(r"^<!-- site: (.*?) -->$", re.M)
 DRAWING = re.compile(r"^```mermaid\n.*?^```$", re.M | re.S)  # which only forges can show
 ROOMS = "picture rooms The rooms of src/ by floors; an arrow leads to what a room includes"
 MARK = re.compile(r"^<!-- (?!site:).*? -->\n(?=```)", re.M)
+PROGRAM = re.compile(r"^<!-- program: (\S+) ranks .*? -->\n```(\w+)\n", re.M)
 SECTION = re.compile(r"^## (.*)\n((?:(?!## ).*\n?)*)", re.M)
 ITEM = re.compile(r"^\* \[([^\]]*)\]\(([^)#\s]*\.md)\)", re.M)
 LANGUAGES = {
@@ -73,10 +74,13 @@ class Stage:
             return name.relative_to("docs")
         if name.suffix == ".md" and len(name.parts) == 1:
             return "project" / name
+        if name.parent == PurePosixPath("include/tonari") and name.suffix:
+            return PurePosixPath("reference/headers", f"{name.name}.rst")
         return PurePosixPath("source", f"{name}.rst")
 
     def rewritten(self, text: str, document: Path) -> str:
         """Links lead to places of the site, and inserts are made; code stays as it is."""
+        text = PROGRAM.sub(r"```{code-block} \2\n:caption: \1\n\n", text)
         text = DRAWING.sub(f"<!-- site: {ROOMS} -->", MARK.sub("", text))
         text = INSERT.sub(lambda m: self.made(m[1], document), text)
         parts = FENCE.split(text)
@@ -96,9 +100,13 @@ class Stage:
         if path.is_dir() and (path / "README.md").is_file():
             path /= "README.md"
         place = self.place(path)
-        if place.parts[0] == "source":
-            self.linked.add(path)
+        self.want(path)
         return f"]({os.path.relpath(place, self.place(document).parent)}{anchor})"
+
+    def want(self, path: Path) -> None:
+        """Headers have pages of their own."""
+        if self.place(path).parts[0] == "source":
+            self.linked.add(path)
 
     def show(self, path: Path) -> None:
         """A page for a file that is no document, or for a folder of such files."""
@@ -111,8 +119,8 @@ class Stage:
 
     def folder_page(self, folder: Path) -> Iterator[str]:
         files = [path for path in sorted(folder.rglob("*")) if path.suffix in LANGUAGES]
-        self.linked.update(files)
         for path in files:
+            self.want(path)
             name = path.relative_to(folder).as_posix()
             target = self.place(path).with_suffix("")
             yield f"* :doc:`{name} </{target}>`"
