@@ -6,7 +6,8 @@
  *     int octant[] = {1,0,0, 0,1,0, 0,0,1, 1,1,0, 1,0,1, 0,1,1, 1,1,1};
  *     Iso_neighborhood_create(cartcomm, 7, octant, &isocomm);
  *     Iso_neighbor_alltoall_init(sendbuf, 8, MPI_DOUBLE, recvbuf, 8, MPI_DOUBLE, isocomm,
- *     &request); for (...) Iso_start(&request);
+ *                                &request);
+ *     for (...) Iso_start(&request);
  *     Iso_request_free(&request);
  *     MPI_Comm_free(&isocomm);
  *

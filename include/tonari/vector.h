@@ -2,8 +2,8 @@
 /* tonari: distributed vectors for sparse linear algebra. The C interface; include
  * <tonari/vector.hpp> from C++, and <tonari/spmv.hpp> for products with sparse matrices.
  *
- *     // rank r owns x[first], ..., x[first + owned - 1] and needs x[indices[0]], x[indices[1]],
- *     ... tonari_vector vector;
+ *     // rank r owns x[first], ..., x[first + owned - 1] and needs x[indices[0]], ...
+ *     tonari_vector vector;
  *     tonari_vector_create(comm, first, owned, needed, indices, MPI_INFO_NULL, &vector);
  *     tonari_request fill;
  *     tonari_vector_forward_init(vector, NULL, x, ghosts, MPI_INFO_NULL, &fill);

@@ -20,7 +20,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 SITE = SOURCE / "tools/site"
 sys.path.insert(0, str(SITE))
 
-import build  # noqa: E402
+import build_site  # noqa: E402
 import c_header  # noqa: E402
 import cpp_header  # noqa: E402
 import prose  # noqa: E402
@@ -33,7 +33,7 @@ FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
 @pytest.fixture(scope="session")
 def gathered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    build.gather(folder)
+    build_site.gather(folder)
     return folder
 
 
@@ -190,6 +190,20 @@ def test_links_to_headers_lead_to_the_reference(gathered: Path) -> None:
     assert "](../reference/headers/grid.hpp.rst)" in text_of(gathered / "project/README.md")
     text = (gathered / "source/include/tonari.rst").read_text(encoding="utf-8")
     assert "* :doc:`grid.h </reference/headers/grid.h>`" in text
+
+
+def test_a_picture_for_two_themes_is_copied(tmp_path: Path) -> None:
+    for name in ("a-light.svg", "a-dark.svg"):
+        (tmp_path / name).write_text(f"<svg>{name}</svg>", encoding="utf-8")
+    made = stage.Stage(tmp_path, tmp_path / "site", {})
+    element = (
+        '<picture>\n  <source media="(prefers-color-scheme: dark)" srcset="a-dark.svg">\n'
+        '  <img alt="Bars" src="a-light.svg">\n</picture>'
+    )
+    text = made.rewritten(element, tmp_path / "README.md")
+    for theme in ("light", "dark"):
+        assert f"{{image}} pictures/a-{theme}.svg\n:class: only-{theme}\n:alt: Bars\n" in text
+        assert (tmp_path / f"site/project/pictures/a-{theme}.svg").is_file()
 
 
 def test_links_in_code_are_left_alone(tmp_path: Path) -> None:

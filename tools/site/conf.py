@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sphinx's configuration; tools/site/build.py gathers the sources and calls Sphinx."""
+"""Sphinx's configuration; tools/site/build_site.py gathers the sources and calls Sphinx."""
 
 import re
 import sys

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -20,6 +21,7 @@ INSERT = re.compile(r"^<!-- site: (.*?) -->$", re.M)
 DRAWING = re.compile(r"^```mermaid\n.*?^```$", re.M | re.S)  # which only forges can show
 ROOMS = "picture rooms The rooms of src/ by floors; an arrow leads to what a room includes"
 MARK = re.compile(r"^<!-- (?!site:).*? -->\n(?=```)", re.M)
+PICTURE = re.compile(r"^<picture>.*?^</picture>", re.M | re.S)  # one for each theme
 PROGRAM = re.compile(r"^<!-- program: (\S+) ranks .*? -->\n```(\w+)\n", re.M)
 SECTION = re.compile(r"^## (.*)\n((?:(?!## ).*\n?)*)", re.M)
 ITEM = re.compile(r"^\* \[([^\]]*)\]\(([^)#\s]*\.md)\)", re.M)
@@ -81,12 +83,28 @@ class Stage:
     def rewritten(self, text: str, document: Path) -> str:
         """Links lead to places of the site, and inserts are made; code stays as it is."""
         text = PROGRAM.sub(r"```{code-block} \2\n:caption: \1\n\n", text)
+        text = PICTURE.sub(lambda m: self.picture(m[0], document), text)
         text = DRAWING.sub(f"<!-- site: {ROOMS} -->", MARK.sub("", text))
         text = INSERT.sub(lambda m: self.made(m[1], document), text)
         parts = FENCE.split(text)
         for k in range(0, len(parts), 2):
             parts[k] = LINK.sub(lambda m: self.link(m[1], m[2] or "", document), parts[k])
         return "".join(parts)
+
+    def picture(self, element: str, document: Path) -> str:
+        """The pictures of an element, copied, with a theme each."""
+        attributes = dict(re.findall(r'(srcset|src|alt)="([^"]*)"', element))
+        folder = (self.folder / self.place(document)).parent / "pictures"
+        folder.mkdir(parents=True, exist_ok=True)
+        parts = []
+        for attribute, theme in (("src", "light"), ("srcset", "dark")):
+            file = document.parent / attributes[attribute]
+            shutil.copy(file, folder)
+            name = f"pictures/{file.name}"
+            parts.append(
+                f"```{{image}} {name}\n:class: only-{theme}\n:alt: {attributes['alt']}\n```"
+            )
+        return "\n\n".join(parts)
 
     def made(self, order: str, document: Path) -> str:
         name, _, rest = order.partition(" ")

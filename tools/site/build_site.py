@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds the documentation site: build.py OUTPUT. Warnings are errors.
+"""Builds the documentation site: build_site.py OUTPUT. Warnings are errors.
 
 The tables and pictures come from the command line of the build tree (PYTHONPATH), the pages from
 docs/. OUTPUT/html/index.html is the result.
