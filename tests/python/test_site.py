@@ -23,6 +23,7 @@ sys.path.insert(0, str(SITE))
 import build_site  # noqa: E402
 import c_header  # noqa: E402
 import cpp_header  # noqa: E402
+import pictures  # noqa: E402
 import prose  # noqa: E402
 import stage  # noqa: E402
 
@@ -137,6 +138,15 @@ def test_measured_rows_are_those_of_the_files(gathered: Path) -> None:
         titles, *_, last = csv.reader(file.read_text(encoding="utf-8").splitlines())
         assert f"| {' | '.join(titles)} |" in text, file.name
         assert f"| {' | '.join(last)} |" in text.replace("\u00a0", " "), file.name
+
+
+def test_pictures_of_graphs_have_the_plans_messages() -> None:
+    between = [(a, b) for a in range(4) for b in range(4, 8)]
+    assert pictures.messages(between, "linear", 4) == [between]
+    gathered, crossed, scattered = pictures.messages(between, "node-aware", 4)
+    [(sender, receiver)] = crossed
+    assert {b for _, b in gathered} == {sender} and {a for a, _ in scattered} == {receiver}
+    assert pictures.rounds("torus") == [[(1, 0, 3), (-1, 0, 3)], [(0, 1, 3), (0, -1, 3)]]
 
 
 COMMENT = """\

@@ -7,10 +7,14 @@ from __future__ import annotations
 import csv
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable
+from math import cos, pi, sin
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+import numpy
 
 ROOT = Path(__file__).resolve().parents[2]
 INK = {"light": "#1b2733", "dark": "#d8dee6"}
@@ -32,7 +36,7 @@ def draw(name: str, theme: str, file: Path) -> None:
     )
     with matplotlib.rc_context({**colors, "legend.facecolor": "none", "svg.hashsalt": name}):
         figure = PICTURES[name](theme)
-        figure.savefig(file, transparent=True, metadata={"Date": None})
+        figure.savefig(file, transparent=True, bbox_inches="tight", metadata={"Date": None})
 
 
 # How blocks travel --------------------------------------------------------------------------------
@@ -101,6 +105,101 @@ def _beside(x: int, y: int, straight: bool) -> Point:
 
 def _arrow(axis: Any, start: Point, end: Point, width: float) -> None:
     axis.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": SENT, "lw": width})
+
+
+# Graphs -------------------------------------------------------------------------------------------
+
+Edges = list[tuple[int, int]]
+
+
+Peers = dict[int, list[int]]  # by round
+
+
+def messages(edges: Edges, algorithm: str, node_ranks: int = 1) -> list[Edges]:
+    """Who sends to whom, of all ranks, stage by stage. Each rank counts its own rounds: a message
+    is one stage later than what its sender has received in earlier rounds."""
+    plans = _plans(edges, algorithm, node_ranks)
+    found: dict[int, Edges] = {}
+    for rank, (sends, _) in enumerate(plans):
+        for number, peers in sends.items():
+            stage = _stage(plans, rank, number)
+            found.setdefault(stage, []).extend((rank, peer) for peer in peers)
+    return [found[stage] for stage in sorted(found)]
+
+
+def _stage(plans: list[tuple[Peers, Peers]], rank: int, number: int) -> int:
+    sources = {peer for k, peers in plans[rank][1].items() if k < number for peer in peers}
+    before = [(a, k) for a in sources for k, peers in plans[a][0].items() if rank in peers]
+    return 1 + max((_stage(plans, a, k) for a, k in before), default=0)
+
+
+def _plans(edges: Edges, algorithm: str, node_ranks: int) -> list[tuple[Peers, Peers]]:
+    """By rank: whom it sends to, and receives from, in its rounds."""
+    from tonari.core import core
+
+    c = core()
+    ranks = 1 + max(max(edge) for edge in edges)
+    ends = [numpy.array(end, dtype=numpy.int32) for end in zip(*edges, strict=True)]
+    question = c.GraphQuestion(ranks, *ends, node_ranks, "alltoall", 64, c.LogGP())
+    variant = question.analyze(algorithm, "never")[0].variant
+    return [_peers(question.draw(algorithm, variant, rank, 80)) for rank in range(ranks)]
+
+
+def _peers(drawing: str) -> tuple[Peers, Peers]:
+    sends: Peers = {}
+    receives: Peers = {}
+    number = 0
+    for line in drawing.splitlines():
+        if line.startswith("round"):
+            number = int(line.split()[1])
+        elif message := re.search(r"(send to|recv from) +(\d+) ", line):
+            side = sends if message[1] == "send to" else receives
+            side.setdefault(number, []).append(int(message[2]))
+    return sends, receives
+
+
+def hotspot(theme: str) -> Any:
+    """Rank 0, in the middle, sends a block to each of twelve others."""
+    angles = [2 * pi * k / 12 for k in range(12)]
+    places = [(0.0, 0.0), *((sin(angle), cos(angle)) for angle in angles)]
+    edges = [(0, rank) for rank in range(1, 13)]
+    return _panels(theme, edges, places, ("linear", "tree", "store-and-forward"), 1)
+
+
+def nodes(theme: str) -> Any:
+    """Each rank of a node of four sends a block to each rank of another node."""
+    square = [(0.0, 0.7), (0.5, 0.3), (0.0, -0.3), (0.5, -0.7)]
+    places = [(x - 1.1, y) for x, y in square] + [(x + 0.6, -y) for x, y in square]
+    edges = [(a, b) for a in range(4) for b in range(4, 8)]
+    return _panels(theme, edges, places, ("linear", "node-aware"), 4)
+
+
+def _panels(
+    theme: str, edges: Edges, places: list[Point], names: tuple[str, ...], node_ranks: int
+) -> Any:
+    """A panel for each algorithm, with the messages of all rounds."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(2.6 * len(names), 3.1), layout="constrained")
+    for axis, name in zip(figure.subplots(1, len(names)), names, strict=True):
+        axis.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25), aspect="equal")
+        axis.set_axis_off()
+        plan = messages(edges, name, node_ranks)
+        sent = Counter(a for sends in plan for a, _ in sends)
+        axis.set_title(f"{name}\nbusiest rank sends {max(sent.values())} messages", fontsize=8)
+        for number, sends in enumerate(plan):
+            for a, b in sends:
+                _shortened(axis, places[a], places[b], (SENT, PASSED, OWN)[number % 3])
+        for rank, place in enumerate(places):
+            axis.plot(*place, "s", markersize=12, color=OWN if sent[rank] else FAINT[theme])
+            axis.text(*place, str(rank), color="white" if sent[rank] else INK[theme], **CENTERED)
+    figure.supxlabel("round 1 orange, round 2 green, round 3 blue", fontsize=7)
+    return figure
+
+
+def _shortened(axis: Any, start: Point, end: Point, color: str) -> None:
+    look = {"arrowstyle": "-|>", "color": color, "lw": 0.9, "shrinkA": 7, "shrinkB": 7}
+    axis.annotate("", end, start, arrowprops=look)
 
 
 # Messages of busy ranks ---------------------------------------------------------------------------
@@ -234,5 +333,6 @@ def measured(theme: str) -> Any:
 
 
 PICTURES: dict[str, Callable[[str], Any]] = {
-    function.__name__: function for function in (journeys, far, sharing, surface, rooms, measured)
+    function.__name__: function
+    for function in (journeys, far, hotspot, nodes, sharing, surface, rooms, measured)
 }
