@@ -46,7 +46,7 @@ bench: ## compare with the native collectives (options of `./tonari bench` in BE
 
 docs: ## the documentation as a site, with tables and pictures made from the code; warnings are errors
 	@tools/setup.sh docs
-	@cmake --build $(BUILD) --target _tonari_core
+	@$(build) _tonari_core
 	@PYTHONPATH=python:$(BUILD)/python $(python) tools/site/build_site.py $(BUILD)/site
 
 install: build ## install library, headers and command line under PREFIX

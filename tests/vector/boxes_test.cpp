@@ -152,10 +152,10 @@ BoxCase draw_nodes(Random& random) {
 }
 
 // Where a ghost comes in the order of ghosts, but for its place in its part.
-struct Part {
+struct BoxPart {
   std::vector<std::size_t> dims;  // beyond the own cells
   std::vector<int> sides;
-  Part(const Coordinates& at, const Coordinates& own) {
+  BoxPart(const Coordinates& at, const Coordinates& own) {
     for (std::size_t k = 0; k < at.size(); ++k)
       if (at[k] < 0 || at[k] >= own[k]) dims.push_back(k), sides.push_back(at[k] < 0 ? 0 : 1);
   }
@@ -168,9 +168,9 @@ BoxCase draw_cells(Random& random) {
   const auto places = mesh.places();
   for (int r = 0; r < world_size(); ++r) {
     const Coordinates own = mesh.points(r);
-    std::vector<std::pair<Part, Place>> ghosts;
+    std::vector<std::pair<BoxPart, Place>> ghosts;
     mesh.for_each(r, mesh.width, [&](const Coordinates& at) {
-      const Part part(at, own);
+      const BoxPart part(at, own);
       const Coordinates there = mesh.global(r, at);
       const auto most = mesh.along ? static_cast<std::size_t>(mesh.along) : mesh.dims();
       if (part.dims.empty() || part.dims.size() > most || there.empty()) return;

@@ -25,7 +25,8 @@ def register(app: typer.Typer) -> None:
 def settings(
     name: Annotated[str, typer.Argument(metavar="[NAME]", help=NAME, show_default=False)] = "",
     as_markdown: Annotated[
-        bool, typer.Option("--markdown", help="The table as it stands in docs/reference/settings.md.")
+        bool,
+        typer.Option("--markdown", help="The table as it stands in docs/reference/settings.md."),
     ] = False,
     json: Json = False,
 ) -> None:
