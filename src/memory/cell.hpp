@@ -50,10 +50,11 @@ class Cell {
 
   std::byte* payload() const { return at_; }
 
-  // One side calls this before the first use, and before the other side knows of the cell.
+  // One side calls this before the first use, and before the other side knows of the cell: what
+  // tells it of the cell orders these stores.
   void clear() const {
     if (last_) at(last_).store(canary, std::memory_order_relaxed);
-    at(mark_).store(0, std::memory_order_release);
+    at(mark_).store(0, std::memory_order_relaxed);
   }
 
   // ---- the writer's functions
