@@ -9,7 +9,7 @@ MappedExchange::MappedExchange(GhostMaps& maps, int copy, std::shared_ptr<Exchan
 
 void MappedExchange::start() {
   finished_ = false;
-  maps_.publish(copy_);
+  maps_.turns().publish(copy_);
   inner().start();
   messages_done_ = inner().test();
 }
@@ -18,13 +18,13 @@ void MappedExchange::start() {
 // anybody goes on.
 bool MappedExchange::advance() {
   messages_done_ = messages_done_ || inner().test();
-  if (!messages_done_ || !maps_.complete(copy_)) return false;
-  maps_.finish(copy_);
+  if (!messages_done_ || !maps_.turns().complete(copy_)) return false;
+  maps_.turns().finish(copy_);
   return finished_ = true;
 }
 
 void MappedExchange::give_up() {
-  maps_.give_up();
+  maps_.turns().give_up();
   inner().give_up();
 }
 

@@ -16,7 +16,7 @@ class MappedExchange final : public PolledExchange<MappedExchange, WrappedExchan
   MappedExchange(GhostMaps& maps, int copy, std::shared_ptr<Exchange> messages,
                  std::shared_ptr<const OwnedComm> comm, WaitPolicy wait);
 
-  void check_start() const override { maps_.check_turn(copy_); }
+  void check_start() const override { maps_.turns().check_turn(copy_); }
   void start() override;
   Pause pause() const override { return messages_done_ ? Pause::sleep : inner().pause(); }
   bool proceeds_by_itself() const override { return false; }

@@ -47,8 +47,10 @@ struct Rank {
   std::function<void()> body;
   Exceptions exceptions;
   bool done = false, killed = false, mortal = false;
-  bool stored = false;  // since its await began
-  Hash128 history;      // of what it has read and chosen
+  bool has_let = false;  // others go on, just before its next operation
+  bool stored = false;   // since its await began
+  Hash128 stores;        // what it has stored since then
+  Hash128 history;       // of what it has read and chosen
   // after its last operation that was not a load; where a loop of loads begins
   Hash128 history_kept;
   std::size_t kept = 0;
@@ -75,8 +77,10 @@ class Search {
   void access(const void* at, std::size_t bytes, bool writes);
   bool ended(std::size_t rank);
   void yield();
-  void await(const std::function<bool()>& look);
+  void forget(const Hash128& history, std::size_t kept);
+  void await(const std::function<bool()>& look, Follows follows);
   std::size_t decide(std::size_t many);
+  void note(std::uint64_t value);
   void fail(const std::string& what);
   bool killed(std::size_t rank) const { return ranks_[rank].killed; }
 
@@ -100,6 +104,8 @@ class Search {
   void swap_exceptions(Rank& rank);
   static void enter();
   void before(Operation& operation);
+  void let_others();
+  bool shows(const Operation& operation);
   void after(const Operation& operation, std::uint64_t value);
   void remember(Rank& rank);
   std::size_t keep();
@@ -198,7 +204,7 @@ void Search::begin(Program& program) {
   const std::size_t count = program.ranks.size();
   ranks_.clear();
   ranks_.resize(count);
-  memory_.begin(count);
+  memory_.begin(count, shared_used_);
   kills_left_ = true;
   for (std::size_t k = 0; k < count; ++k) {
     Rank& rank = ranks_[k];
@@ -273,6 +279,7 @@ void Search::run(const std::function<Program()>& make) {
   while (result_.failure.empty() && next_step()) {
   }
   if (ended_ && result_.failure.empty()) result_.outcomes.insert(program.outcome());
+  for (Rank& rank : ranks_) rank.body = nullptr;  // before the next run uses the same memory
 }
 
 bool Search::next_path() {
@@ -364,8 +371,20 @@ void Search::before(Operation& operation) {
   {
     const Inside inside(*this);
     operation.order = order_at(operation.site, operation.kind, operation.order);
+    if (operation.at && !shows(operation)) return;
   }
-  pause();
+  let_others();
+}
+
+void Search::let_others() {
+  if (!std::exchange(running_->has_let, false)) pause();
+}
+
+// Whether others can tell when it happens.
+bool Search::shows(const Operation& operation) {
+  const bool stores = operation.kind != Kind::load;
+  memory_.use(number(), operation.at, operation.bytes, stores);
+  return memory_.concerns_others(number(), operation.at, operation.bytes, stores);
 }
 
 void Search::remember(Rank& rank) {
@@ -379,7 +398,12 @@ void Search::after(const Operation& operation, std::uint64_t value) {
   rank.history.add(static_cast<std::uint64_t>(operation.kind));
   rank.history.add(reinterpret_cast<std::uintptr_t>(operation.at));
   rank.history.add(value);
-  if (operation.kind != Kind::load) remember(rank), rank.stored = true;
+  if (operation.kind != Kind::load) {
+    rank.stores.add(reinterpret_cast<std::uintptr_t>(operation.at));
+    rank.stores.add(value);
+    rank.stored = true;
+    remember(rank);
+  }
   if (!tracing_) return;
   static constexpr std::array kinds{"loads", "stores", "modifies", "fence"};
   std::string line = "rank " + std::to_string(running_ - ranks_.data()) + " " +
@@ -445,7 +469,7 @@ void Search::access(const void* at, std::size_t bytes, bool writes) {
 
 // The system knows that a process has ended when all that it did is done.
 bool Search::ended(std::size_t rank) {
-  pause();
+  if (kills_left_ && ranks_[rank].mortal) let_others();
   const Inside inside(*this);
   const bool killed = ranks_[rank].killed;
   running_->history.add(killed ? 5 : 4);
@@ -458,25 +482,34 @@ bool Search::ended(std::size_t rank) {
 // ---- loops that wait
 
 // Goes back to where the loop began: behind the last operation that was not a load.
-void Search::yield() {
-  const Inside inside(*this);
-  running_->history = running_->history_kept;
-  memory_.forget_since(number(), running_->kept);
+void Search::yield() { forget(running_->history_kept, running_->kept); }
+
+void Search::forget(const Hash128& history, std::size_t kept) {
+  {
+    const Inside inside(*this);
+    running_->history = history;
+    memory_.forget_since(number(), kept);
+  }
+  pause();  // also if all that was read concerns this rank alone
+  running_->has_let = true;
 }
 
-void Search::await(const std::function<bool()>& look) {
+void Search::await(const std::function<bool()>& look, Follows follows) {
   Rank& rank = *running_;
   const bool stored = std::exchange(rank.stored, false);
+  rank.stores = {};
   const Hash128 history = rank.history;
   const std::size_t kept = keep();
   while (!look()) {
     if (rank.stored) fail("a round of a loop that waits has stored something, and goes on");
     if (rank.history == history) fail("a loop waits for nothing");
-    const Inside inside(*this);
-    rank.history = history;
-    memory_.forget_since(number(), kept);
+    forget(history, kept);
   }
   const Inside inside(*this);
+  if (follows == Follows::from_stores) {
+    rank.history = history;
+    rank.history.add(rank.stores.a), rank.history.add(rank.stores.b);
+  }
   rank.stored |= stored;
   remember(rank);
 }
@@ -487,6 +520,11 @@ std::size_t Search::decide(std::size_t many) {
   running_->history.add(chosen + 6);
   remember(*running_);
   return chosen;
+}
+
+void Search::note(std::uint64_t value) {
+  running_->history.add(value);
+  running_->history_kept = running_->history;
 }
 
 std::size_t Search::keep() {
@@ -513,8 +551,9 @@ void* Search::heap(std::size_t bytes) {
 
 Result explore(const std::function<Program()>& make) { return search().explore(make); }
 std::byte* shared_memory(std::size_t bytes) { return search().shared(bytes); }
-void await(const std::function<bool()>& look) { search().await(look); }
+void await(const std::function<bool()>& look, Follows follows) { search().await(look, follows); }
 std::size_t choose(std::size_t many) { return search().decide(many); }
+void note(std::uint64_t value) { search().note(value); }
 void must(bool holds, const std::string& what) {
   if (!holds) search().fail(what);
 }
@@ -538,7 +577,7 @@ void explored_fence(const Operation& operation) { search().fence(operation); }
 void explored_access(const void* at, std::size_t bytes, bool writes) {
   search().access(at, bytes, writes);
 }
-bool explored_ended(std::size_t rank) { return search().ended(rank); }
+bool explored_ended(std::size_t rank) { return !in_rank() || search().ended(rank); }
 void explored_yield() { search().yield(); }
 void* memory_of_run(std::size_t bytes) { return in_rank() ? made->heap(bytes) : nullptr; }
 bool is_memory_of_run(const void* at) { return made && made->is_heap(at); }

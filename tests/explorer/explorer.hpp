@@ -9,8 +9,8 @@
 // (stateless, as in CDSChecker: Norris and Demsky 2013). A state that was seen is not left again. A
 // state is memory with its views, and what each rank has read so far, as ranks are deterministic.
 //
-// A loop that waits is an await(). A round in which nothing comes is forgotten: other ranks may go
-// on in between anyway. When all is explored, an end must be within reach of every state, else ranks
+// A loop that waits is an await(). A round in which nothing comes is forgotten: others may go on in
+// between anyway. When all is explored, an end must be within reach of every state, else ranks
 // wait for each other in vain.
 #pragma once
 
@@ -46,7 +46,12 @@ Result explore(const std::function<Program()>& make);
 // Memory of all ranks, zeros, at the same place in each run; when a program is made.
 std::byte* shared_memory(std::size_t bytes);
 // Calls `look` until it returns true. A round that returns false must not have stored anything.
-void await(const std::function<bool()>& look);
+// follows: what the round that ends it leaves in the rank's own variables follows from all that it
+// has read, or from its stores alone.
+enum class Follows : unsigned char { from_all, from_stores };
+void await(const std::function<bool()>& look, Follows follows = Follows::from_all);
+// A value that the rank's own variables now depend on, too.
+void note(std::uint64_t value);
 // One of so many, each in some run.
 std::size_t choose(std::size_t many);
 void must(bool holds, const std::string& what);
@@ -73,7 +78,7 @@ std::uint64_t explored_compare_exchange(const Operation& operation, std::memory_
                                         std::uint64_t expected, std::uint64_t value);
 void explored_fence(const Operation& operation);
 void explored_access(const void* at, std::size_t bytes, bool writes);
-bool explored_ended(std::size_t rank);
+bool explored_ended(std::size_t rank);  // of a run that is over: true
 void explored_yield();
 void* memory_of_run(std::size_t bytes);  // of the heap of a rank; null: not in a rank
 bool is_memory_of_run(const void* at);

@@ -81,6 +81,13 @@ void find_places(const std::vector<const void*>& sites) {
       place = in_source(line);
 }
 
+void find_all_places() {
+  std::vector<const void*> unknown;
+  for (const auto& [site, asked] : orders().asked)
+    if (!orders().places.contains(site)) unknown.push_back(site);
+  if (!unknown.empty()) find_places(unknown);
+}
+
 std::string text_of(const std::string& place) {
   const std::size_t colon = place.rfind(':');
   std::ifstream file(TONARI_SOURCE "/" + place.substr(0, colon));
@@ -93,15 +100,12 @@ std::string text_of(const std::string& place) {
 }  // namespace
 
 std::string place(const void* site) {
-  if (!orders().places.contains(site)) find_places({site});
+  if (!orders().places.contains(site)) find_all_places();
   return orders().places[site];
 }
 
 std::vector<OrderedLine> ordered_lines() {
-  std::vector<const void*> unknown;
-  for (const auto& [site, asked] : orders().asked)
-    if (!orders().places.contains(site)) unknown.push_back(site);
-  if (!unknown.empty()) find_places(unknown);
+  find_all_places();
   std::map<std::tuple<std::string, Kind, std::memory_order>, std::vector<const void*>> lines;
   for (const auto& [site, asked] : orders().asked)
     lines[{orders().places[site], asked.kind, asked.order}].push_back(site);

@@ -3,7 +3,9 @@
 #include <memory>
 
 #include "channels/streams/ring_stream.hpp"
+#include "channels/streams/streams.hpp"
 #include "explorer/scenarios.hpp"
+#include "memory/left_word.hpp"
 
 namespace tonari::explorer {
 namespace {
@@ -76,6 +78,67 @@ Program make(std::uint64_t messages, bool taken) {
   return program;
 }
 
+// A sender that leaves, or is killed, at any time. What it sent before is not lost.
+Program make_broken(bool killed) {
+  struct State {
+    std::uint64_t* left;
+    std::uint64_t published = 0;
+  };
+  const MessageRing ring(shared_memory(MessageRing::bytes_for(payload_bytes)), payload_bytes);
+  const auto state =
+      std::make_shared<State>(State{reinterpret_cast<std::uint64_t*>(shared_memory(8))});
+  Program program;
+  program.ranks = {
+      [=] {
+        RingOut out(ring, payload_bytes);
+        for (; state->published < 4; state->published += 2) {
+          if (!killed && choose(2) == 1) break;
+          send(out, state->published);  // those of one part
+        }
+        tell_left(*state->left);
+      },
+      [=] {
+        RingIn in(ring);
+        MessageHead head;
+        std::size_t bytes = 0;
+        const auto check = [&] {
+          if (explored_ended(0) || has_left(*state->left)) fail(Errc::peer, "it is gone");
+        };
+        for (std::uint64_t k = 0; k < 4; k += 2) {
+          if (!goes_on([&] { return in.first(head, bytes) != nullptr; }, check))
+            return must(state->published <= k, "a message that was sent was not seen");
+          receive(in, k);
+        }
+      },
+  };
+  program.mortal = {killed, false};
+  return program;
+}
+
+// Two threads of a process send in the order in which their exchanges began.
+Program make_queued() {
+  struct Sender {
+    Queue queue;
+    RingOut out;
+  };
+  const MessageRing ring(shared_memory(MessageRing::bytes_for(payload_bytes)), payload_bytes);
+  auto* const sender = new (shared_memory(sizeof(Sender))) Sender{{}, {ring, payload_bytes}};
+  Program program;
+  for (std::uint64_t k = 0; k < 2; ++k) {
+    const std::uint64_t ticket = sender->queue.join();
+    program.ranks.push_back([=] {
+      await([&] { return sender->queue.serves(ticket); });
+      send(sender->out, 2 * ticket);
+      sender->queue.next();
+    });
+  }
+  program.ranks.push_back([=] {
+    RingIn in(ring);
+    receive(in, 0), receive(in, 2);
+  });
+  return program;
+}
+
 }  // namespace
 
 std::vector<Scenario> ring_scenarios() {
@@ -83,6 +146,9 @@ std::vector<Scenario> ring_scenarios() {
       {"ring, three messages", [] { return make(3, false); }},
       {"ring, once round and on", [] { return make(5, false); }},
       {"ring, a message that is read where it lies", [] { return make(1, true); }},
+      {"ring, its writer leaves", [] { return make_broken(false); }},
+      {"ring, its writer is killed", [] { return make_broken(true); }},
+      {"ring, two threads write in turn", make_queued},
   };
 }
 

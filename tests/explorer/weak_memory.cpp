@@ -29,18 +29,15 @@ void View::join(const View& other) {
 }
 
 WeakMemory::WeakMemory(std::byte* base, std::size_t bytes, Choose choose, Fail fail)
-    : base_(base),
-      bytes_(bytes),
-      choose_(std::move(choose)),
-      fail_(std::move(fail)),
-      accesses_(bytes / 8) {}
+    : base_(base), bytes_(bytes), choose_(std::move(choose)), fail_(std::move(fail)) {}
 
-void WeakMemory::begin(std::size_t threads) {
+void WeakMemory::begin(std::size_t threads, std::size_t bytes) {
   threads_.assign(threads, {});
   kept_.clear();
   fences_ = {};
-  std::fill(accesses_.begin(), accesses_.end(), Accesses{});
+  accesses_.assign(bytes / 8 + 1, {});
   known_ = words_.size();
+  grown_ = false;
   for (Word& word : words_) {
     word.order.assign(1, {0, {}, false, true});
     catch_up(word);
@@ -54,7 +51,7 @@ std::size_t WeakMemory::word(void* at, std::size_t bytes) {
       std::find_if(words_.begin(), words_.end(), [&](const Word& word) { return word.at == at; });
   if (found != words_.end()) return static_cast<std::size_t>(found - words_.begin());
   if (words_.size() == most_words) fail_("more atomic words than views hold");
-  words_.push_back({static_cast<std::byte*>(at), bytes, {{0, {}, false, true}}});
+  words_.push_back({static_cast<std::byte*>(at), bytes, {{0, {}, false, true}}, {}, {}});
   return words_.size() - 1;
 }
 
@@ -257,6 +254,21 @@ void WeakMemory::write(std::size_t thread, const void* at, std::size_t bytes) {
 
 void WeakMemory::synchronize(std::size_t thread, std::size_t from) {
   threads_[thread].now.join(threads_[from].now);
+  threads_[thread].now.clock[from] = next_step(from);
+}
+
+void WeakMemory::use(std::size_t thread, void* at, std::size_t bytes, bool stores) {
+  Word& used = words_[word(at, bytes)];
+  bool& known = stores ? used.stored[thread] : used.loaded[thread];
+  grown_ |= !known;
+  known = true;
+}
+
+bool WeakMemory::concerns_others(std::size_t thread, void* at, std::size_t bytes, bool stores) {
+  const Word& used = words_[word(at, bytes)];
+  for (std::size_t k = 0; k < most_threads; ++k)
+    if (k != thread && (used.stored[k] || (stores && used.loaded[k]))) return true;
+  return false;
 }
 
 std::size_t WeakMemory::keep(std::size_t thread) {

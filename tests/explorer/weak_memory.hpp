@@ -47,11 +47,16 @@ class WeakMemory {
   // fail: is told of data races, and of what is not modeled.
   WeakMemory(std::byte* base, std::size_t bytes, Choose choose, Fail fail);
 
-  // Everything in memory is initial, and threads know nothing of each other.
-  void begin(std::size_t threads);
-  // Whether begin() has known all words that were used as atomic ones since; else begin again.
-  bool words_were_known() const { return known_ == words_.size(); }
+  // The first `bytes` bytes are used. What is there is initial, and threads know nothing.
+  void begin(std::size_t threads, std::size_t bytes);
+  // Whether begin() has known all words that were used as atomic ones since, and by which threads;
+  // else begin again.
+  bool words_were_known() const { return known_ == words_.size() && !grown_; }
   void forget_words() { words_.clear(); }
+  // Call it before each atomic operation. It concerns others if they, at any time, store to this
+  // word, or read what is stored; else no other thread can tell when it happens.
+  void use(std::size_t thread, void* at, std::size_t bytes, bool stores);
+  bool concerns_others(std::size_t thread, void* at, std::size_t bytes, bool stores);
 
   bool covers(const void* at) const;
 
@@ -89,6 +94,7 @@ class WeakMemory {
     std::byte* at;
     std::size_t bytes;
     std::vector<Message> order;
+    std::array<bool, most_threads> stored, loaded;  // in any run so far
   };
   // Of 8 bytes: the last step of each thread that ...
   struct Accesses {
@@ -116,6 +122,7 @@ class WeakMemory {
   Fail fail_;
   std::vector<Word> words_;
   std::size_t known_ = 0;
+  bool grown_ = false;
   std::vector<Knowledge> threads_, kept_;
   View fences_;  // of order seq_cst
   std::vector<Accesses> accesses_;

@@ -2,9 +2,9 @@
 #include "channels/shared/link.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 
+#include "memory/left_word.hpp"
 #include "memory/program_stores.hpp"
 
 namespace tonari {
@@ -21,13 +21,6 @@ Protocol protocol_for(Bytes bytes, const SharedLimits& limits) {
   if (limits.views) return Protocol::mark;
   if (limits.single_copy > 0 && bytes >= limits.single_copy) return Protocol::single_copy;
   return bytes <= limits.whole ? Protocol::mark : Protocol::pipelined;
-}
-
-void set(std::uint64_t& flag) {
-  std::atomic_ref<std::uint64_t>(flag).store(1, std::memory_order_release);
-}
-bool is_set(std::uint64_t& flag) {
-  return std::atomic_ref<std::uint64_t>(flag).load(std::memory_order_acquire) != 0;
 }
 
 // A lane with its cells, as either end sees it.
@@ -80,7 +73,7 @@ class SharedOut final : public OutEdge {
     slots_[0].tail_bytes = (lane.bytes - 1) % sizeof tail_ + 1;
   }
   ~SharedOut() override { SharedOut::leave(); }
-  void leave() override { set(track_.lane->sender_left); }
+  void leave() override { tell_left(track_.lane->sender_left); }
 
   const std::vector<MessageSlot>& slots() const override { return slots_; }
   void bound(std::span<const Piece> pieces) override {
@@ -103,7 +96,7 @@ class SharedOut final : public OutEdge {
     return track_.protocol != Protocol::single_copy || track_.cell(0, parity).free();
   }
   void check() const override {
-    check_end(node_, index_, is_set(track_.lane->receiver_left),
+    check_end(node_, index_, has_left(track_.lane->receiver_left),
               "which has not taken what was sent to it");
   }
 
@@ -120,7 +113,7 @@ class SharedIn final : public InEdge {
   SharedIn(const Node& node, std::size_t index, const Inbox& inbox, Lane& lane, bool ring)
       : node_(node), index_(index), track_(inbox, lane, ring), slots_(track_.slots()) {}
   ~SharedIn() override { SharedIn::leave(); }
-  void leave() override { set(track_.lane->receiver_left); }
+  void leave() override { tell_left(track_.lane->receiver_left); }
 
   const std::vector<MessageSlot>& slots() const override { return slots_; }
   void bound(std::span<const Piece> pieces) override {
@@ -134,7 +127,7 @@ class SharedIn final : public InEdge {
   }
   void taken(std::size_t part, int parity) override { track_.cell(part, parity).release(); }
   void check() const override {
-    check_end(node_, index_, is_set(track_.lane->sender_left), "from which a message is awaited");
+    check_end(node_, index_, has_left(track_.lane->sender_left), "from which a message is awaited");
   }
 
  private:
@@ -144,7 +137,7 @@ class SharedIn final : public InEdge {
     const int error = read_process(node_.process(index_), pieces_, {list.pieces, count});
     // A sender that gave up may have freed what was read, or never have had it mapped. One that
     // completed cannot have left while its cell is full.
-    if (is_set(track_.lane->sender_left)) check();
+    if (has_left(track_.lane->sender_left)) check();
     if (error == 0) return;
     if (node_.ended(index_)) check();
     fail(Errc::memory, "the memory of rank ", node_.ranks()[index_], " can no longer be read (",

@@ -101,7 +101,8 @@ class SingleCopySwap final : public Swap {
       std::atomic_thread_fence(std::memory_order_seq_cst);
       const std::optional<Error> left = error_of([&] { swap.ends_.in->check(); });
       if (!left) return;
-      mark_.store(0, std::memory_order_release);
+      // The fence has released what was touched before, and nothing was since.
+      mark_.store(0, std::memory_order_relaxed);
       throw *left;
     }
     ~Touch() { mark_.store(0, std::memory_order_release); }

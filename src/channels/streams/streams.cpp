@@ -6,6 +6,7 @@
 
 #include "channels/control_messages.hpp"
 #include "channels/streams/ring_stream.hpp"
+#include "memory/left_word.hpp"
 
 namespace tonari {
 namespace {
@@ -28,8 +29,8 @@ std::size_t frame_for(std::size_t rings) {
   return std::clamp(each, smallest_frame, largest_frame) - sizeof(MessageRing::Mark);
 }
 
-std::atomic_ref<std::uint64_t> left_word(const Segment& segment) {
-  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(segment.data()));
+std::uint64_t& left_word(const Segment& segment) {
+  return *reinterpret_cast<std::uint64_t*>(segment.data());
 }
 
 // Where a sender finds its ring.
@@ -153,7 +154,7 @@ void Streams::open_mpi(int first_tag, const std::vector<std::size_t>& rooms) {
 }
 
 Streams::~Streams() {
-  if (own_ && !in_forked_child()) left_word(own_).store(1, std::memory_order_release);
+  if (own_ && !in_forked_child()) tell_left(left_word(own_));
 }
 
 std::byte* Streams::board() const { return own_.data() + board_at; }
@@ -161,7 +162,7 @@ std::byte* Streams::board(std::size_t k) const { return theirs_[k].data() + boar
 
 void Streams::leave() {
   left_ = true;
-  if (own_) left_word(own_).store(1, std::memory_order_release);
+  if (own_) tell_left(left_word(own_));
 }
 
 void Streams::check(const StreamPeer& peer) const {
@@ -170,7 +171,7 @@ void Streams::check(const StreamPeer& peer) const {
   if (node_->ended(peer.index))
     fail(Errc::peer, "rank ", peer.edges.rank, " (process ", node_->process(peer.index),
          ") has ended, which this rank exchanges blocks with");
-  if (left_word(theirs_[k]).load(std::memory_order_acquire) != 0)
+  if (has_left(left_word(theirs_[k])))
     fail(Errc::peer, "rank ", peer.edges.rank,
          " has given up an exchange or freed its neighborhood, and this rank waits for it");
 }

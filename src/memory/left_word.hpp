@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A word of shared memory by which a rank tells others that it has left for good. It is 0 at first.
+// Whoever sees that a rank has left also sees all that it did before.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace tonari {
+
+inline void tell_left(std::uint64_t& word) {
+  std::atomic_ref(word).store(1, std::memory_order_release);
+}
+inline bool has_left(std::uint64_t& word) {
+  return std::atomic_ref(word).load(std::memory_order_acquire) != 0;
+}
+
+}  // namespace tonari
