@@ -26,6 +26,10 @@ std::vector<Scenario> link_scenarios();
 std::vector<Scenario> swap_scenarios();
 std::vector<Scenario> turn_scenarios();
 
+// A rank may read the block of one that gave up and writes it anew: the system copies some words or
+// others. Blocks are relaxed atomic words then; set it where programs are made.
+inline bool blocks_may_change = false;
+
 // Waits as PolledExchange does: it looks, now and then asks whether others are still there, and
 // then looks once more. False: one that it waits for has ended or left, and what it waits for never
 // comes. advance: tells whether something moved; what it leaves behind follows from that and from

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What takes the place of the operating system and of the MPI where the library is explored: memory
 // of all ranks, whether a rank lives, and the memory of others.
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 
 #include "channels/node.hpp"
-#include "explorer/explorer.hpp"
+#include "explorer/scenarios.hpp"
 #include "memory/process.hpp"
 #include "memory/segment.hpp"
 
@@ -49,8 +50,17 @@ bool Watch::ended() const { return explorer::explored_ended(static_cast<std::siz
 namespace {
 
 void copy(const Piece& to, const Piece& from) {
-  std::memcpy(reinterpret_cast<void*>(to.address), reinterpret_cast<const void*>(from.address),
-              from.bytes);
+  auto* const there = reinterpret_cast<std::byte*>(to.address);
+  auto* const here = reinterpret_cast<std::byte*>(from.address);
+  if (!explorer::blocks_may_change) {
+    std::memcpy(there, here, from.bytes);
+    return;
+  }
+  for (std::size_t k = 0; k < from.bytes; k += sizeof(std::uint64_t)) {
+    const std::uint64_t word = std::atomic_ref(*reinterpret_cast<std::uint64_t*>(here + k))
+                                   .load(std::memory_order_relaxed);
+    std::memcpy(there + k, &word, sizeof word);
+  }
 }
 
 }  // namespace

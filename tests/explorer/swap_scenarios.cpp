@@ -92,6 +92,7 @@ void make_swap(const Way& way, Partner& own) {
 }
 
 Program make(const Way& way) {
+  blocks_may_change = false;
   const auto both = std::make_shared<std::array<Partner, 2>>();
   for (std::size_t k = 0; k < 2; ++k) {
     (*both)[k].rank = k;

@@ -137,7 +137,7 @@ class SharedIn final : public InEdge {
     const int error = read_process(node_.process(index_), pieces_, {list.pieces, count});
     // A sender that gave up may have freed what was read, or never have had it mapped. One that
     // completed cannot have left while its cell is full.
-    if (has_left(track_.lane->sender_left)) check();
+    if (had_left(track_.lane->sender_left)) check();
     if (error == 0) return;
     if (node_.ended(index_)) check();
     fail(Errc::memory, "the memory of rank ", node_.ranks()[index_], " can no longer be read (",
