@@ -341,7 +341,8 @@ void DirectExchange::fetch(const StreamPeer& peer, std::span<const Piece> from, 
     }
     const int error = read_process(streams_->node().process(peer.index),
                                    std::span(here).first(count), std::span(there).first(pieces));
-    if (error == 0) return;
+    // A sender that gave up may have changed what was read. One that completed cannot have left.
+    if (error == 0 && !streams_->had_left(peer)) return;
     streams_->check(peer);
     fail(Errc::memory, "the memory of rank ", peer.edges.rank, " can no longer be read (",
          std::strerror(error), "); set TONARI_CHANNEL=p2p-packed");

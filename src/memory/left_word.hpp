@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A word of shared memory by which a rank tells others that it has left for good. It is 0 at first.
-// Whoever sees that a rank has left also sees all that it did before. Whoever has read what it stored
-// afterwards sees that it had left.
+// Whoever sees that a rank has left also sees all that it did before. Whoever has read what it
+// stored afterwards sees that it had left.
 #pragma once
 
 #include <atomic>

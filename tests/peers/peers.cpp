@@ -11,6 +11,9 @@
 //                                                       start another exchange
 //                quiet                                  8-byte exchanges between two marker system
 //                                                       calls
+//                change                                 rank 0 gives up a one-shot call because the
+//                                                       last rank has left, and changes its blocks
+//                                                       before rank 1 has read its own
 //                npy from to                            loads a file of a grid of 24 x 16 x 40
 //                                                       doubles and saves it again
 //   --grid                ghosts of a grid that are the neighbors' pages, instead
@@ -29,6 +32,7 @@
 #include <tonari/vector.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -337,6 +341,35 @@ int copy_npy(const char* from, const char* to) {
   return code;
 }
 
+// Of three ranks, rank 0 alone sends: to both others. Tells what rank 1 has received at last.
+int change_what_was_given_up() {
+  int rank = 0, code = TONARI_SUCCESS;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int to[] = {1, 2}, from[] = {0};
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, rank > 0, from, MPI_UNWEIGHTED,
+                                      rank > 0 ? 0 : 2, to, MPI_UNWEIGHTED, MPI_INFO_NULL, &near);
+  constexpr int words = 1 << 17;  // they are read where they lie
+  std::vector<Word> out(2 * words, 1), in(words);
+  const auto exchange = [&] {
+    return tonari_alltoall(out.data(), words, MPI_UINT64_T, in.data(), words, MPI_UINT64_T, near);
+  };
+  exchange();
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) sleep(3);
+  std::fill(out.begin(), out.end(), 2);
+  if (rank < 2) code = exchange();
+  std::fill(out.begin(), out.end(), 3);
+  tonari_neighborhood_free(&near);
+  const auto wrong = std::count_if(in.begin(), in.end(), [](Word word) { return word != 2; });
+  if (const char* const folder = std::getenv("TONARI_PEERS_REPORTS"); folder && rank == 1)
+    std::ofstream(std::string(folder) + "/1")
+        << "{\"rank\": 1, \"peer_error\": " << (code == TONARI_ERR_PEER ? "true" : "false")
+        << ", \"code\": " << code << ", \"wrong\": " << wrong << "}\n";
+  MPI_Finalize();
+  return 0;
+}
+
 // The launcher sees this process, which keeps the lines to it open; another one, which is this
 // rank, may die without the launcher ending the job.
 void work_in_another_process() {
@@ -370,5 +403,6 @@ int main(int argc, char** argv) {
   if (!options.shm_dir.empty() && rank == size - 1)
     setenv("TONARI_SHM_DIR", options.shm_dir.c_str(), 1);
   if (options.mode == "npy" && argc == 4) return copy_npy(argv[2], argv[3]);
+  if (options.mode == "change") return change_what_was_given_up();
   return Program(options).run();
 }

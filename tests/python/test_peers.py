@@ -108,6 +108,13 @@ def test_a_killed_rank_is_named_to_the_others(
 
 
 @each_mpi
+def test_a_block_that_was_given_up_is_not_taken_for_what_was_sent(mpi: str, tmp_path: Path) -> None:
+    """A sender whose call has failed may change its blocks, which others have not read yet."""
+    (report,) = run(command(mpi, 3, "change"), tmp_path, channel="auto")
+    assert report["peer_error"] or report["wrong"] == 0, report
+
+
+@each_mpi
 @pytest.mark.parametrize(
     ("calls", "size"),
     [

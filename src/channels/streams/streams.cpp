@@ -176,4 +176,8 @@ void Streams::check(const StreamPeer& peer) const {
          " has given up an exchange or freed its neighborhood, and this rank waits for it");
 }
 
+bool Streams::had_left(const StreamPeer& peer) const {
+  return tonari::had_left(left_word(theirs_[static_cast<std::size_t>(&peer - peers_.get())]));
+}
+
 }  // namespace tonari

@@ -77,6 +77,8 @@ class Streams {
 
   // Throws Errc::peer if the peer has ended, or has left its streams.
   void check(const StreamPeer& peer) const;
+  // Whether what was read of the peer's own memory just now may no longer be what it sent.
+  bool had_left(const StreamPeer& peer) const;
   // This rank does not go on: an exchange was given up in the middle. The others find out when they
   // have waited for long, and every later exchange on these streams fails.
   void leave();
