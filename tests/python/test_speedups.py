@@ -86,8 +86,8 @@ def test_no_words_leave_the_picture_or_touch_each_other() -> None:
 
 
 def test_performance_page_has_every_number() -> None:
-    """A range of the picture stands there, or in the files of its rows, as it is, or comes from what
-    is said of one case."""
+    """A range of the picture stands there, or in the files of its rows, as it is, or comes from
+    what is said of one case."""
     page = SOURCE / "docs/performance.md"
     files = [page, *sorted((SOURCE / "docs/performance").glob("*.csv"))]
     text = "\n".join(file.read_text(encoding="utf-8") for file in files)
