@@ -7,7 +7,8 @@ set(tonari_fftw_trial ${CMAKE_CURRENT_LIST_DIR}/fftw_trial.cpp)
 
 # Sets TONARI_FFTW_MPI_<mpi>.
 function(tonari_try_fftw_mpi mpi)
-  if(DEFINED TONARI_FFTW_MPI_${mpi} OR NOT FFTW3_MPI_LIBRARY OR NOT TONARI_FFTW_MPI)
+  if(DEFINED TONARI_FFTW_MPI_${mpi} OR NOT FFTW3_MPI_LIBRARY OR NOT TONARI_FFTW_MPI
+      OR mpi STREQUAL abi)  # FFTW was built for one MPI
     return()
   endif()
   string(TOUPPER ${mpi} upper)

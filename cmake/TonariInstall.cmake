@@ -29,7 +29,11 @@ foreach(mpi IN LISTS TONARI_MPIS)
   if(NOT PROJECT_IS_TOP_LEVEL)  # which has one MPI
     set(libraries ${CMAKE_INSTALL_LIBDIR})
   endif()
-  install(TARGETS tonari_${mpi} EXPORT tonari-${mpi} LIBRARY DESTINATION ${libraries})
+  set(namelink)
+  if(SKBUILD)
+    set(namelink NAMELINK_SKIP)
+  endif()
+  install(TARGETS tonari_${mpi} EXPORT tonari-${mpi} LIBRARY DESTINATION ${libraries} ${namelink})
   install(EXPORT tonari-${mpi} NAMESPACE tonari:: DESTINATION ${tonari_package})
   set(pc_libdir ${libraries})
   set(pc_includedir ${CMAKE_INSTALL_INCLUDEDIR})
@@ -38,8 +42,11 @@ foreach(mpi IN LISTS TONARI_MPIS)
       string(PREPEND ${folder} "\${prefix}/")
     endif()
   endforeach()
+  get_target_property(pc_library tonari_${mpi} OUTPUT_NAME)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/tonari.pc.in
       ${PROJECT_BINARY_DIR}/${mpi}/tonari-${mpi}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/${mpi}/tonari-${mpi}.pc
-      DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  if(NOT SKBUILD)  # -l needs a link
+    install(FILES ${PROJECT_BINARY_DIR}/${mpi}/tonari-${mpi}.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  endif()
 endforeach()

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Finds the MPIs to build for: sets TONARI_MPIS and makes a target tonari::mpi_<name> for each.
 #
-# TONARI_MPI names them: `openmpi`, `mpich`. A wrapper is searched as mpicxx.<name> (Debian installs
-# several MPIs side by side so), below TONARI_<NAME>_ROOT/bin if that is set, and as plain mpicxx
-# where that belongs to this MPI. Without TONARI_MPI, and as a part of another project, there is one
-# MPI: that of CMake's FindMPI.
+# TONARI_MPI names them: `openmpi`, `mpich`, `abi`. A wrapper is searched as mpicxx.<name> (Debian
+# installs several MPIs side by side so), below TONARI_<NAME>_ROOT/bin if that is set, and as plain
+# mpicxx where that belongs to this MPI. `abi` is the standard ABI of MPI 5.0: its wrapper is called
+# mpicxx_abi, and what is built with it runs under every MPI that has the ABI. Without TONARI_MPI,
+# and as a part of another project, there is one MPI: that of CMake's FindMPI.
+#
+# TONARI_ABI_OTHERS has more MPIs with that ABI, as <name>=<prefix>: tests run the same programs
+# with prefix/bin/mpiexec and prefix/lib/libmpi_abi.so, too.
 include(TonariMPIKind)
 
 function(tonari_wrapper_kind wrapper result)
@@ -24,9 +28,19 @@ endfunction()
 
 function(tonari_find_tool result mpi tool)
   string(TOUPPER ${mpi} upper)
-  if(TONARI_${upper}_ROOT)
-    find_program(TONARI_${upper}_${tool} NAMES ${tool} PATHS ${TONARI_${upper}_ROOT}/bin
-        NO_DEFAULT_PATH)
+  set(name ${tool})
+  if(mpi STREQUAL abi AND tool STREQUAL mpicxx)
+    set(name mpicxx_abi)
+  endif()
+  if(mpi STREQUAL abi AND tool STREQUAL mpiexec AND TONARI_ABI_mpicxx)
+    cmake_path(GET TONARI_ABI_mpicxx PARENT_PATH bin)
+  elseif(TONARI_${upper}_ROOT)
+    set(bin ${TONARI_${upper}_ROOT}/bin)
+  endif()
+  if(bin)
+    find_program(TONARI_${upper}_${tool} NAMES ${name} PATHS ${bin} NO_DEFAULT_PATH)
+  elseif(mpi STREQUAL abi)
+    find_program(TONARI_${upper}_${tool} NAMES ${name})
   else()
     find_program(TONARI_${upper}_${tool} NAMES ${tool}.${mpi})
     if(NOT TONARI_${upper}_${tool})
@@ -69,6 +83,11 @@ function(tonari_add_mpi mpi)
   set(libraries ${link})
   list(FILTER libraries INCLUDE REGEX "^(-L|-l|/.*\\.(so|a)$)")
   list(FILTER libraries EXCLUDE REGEX "^-l(mpi_cxx|mpichcxx|mpicxx)$")
+  if(mpi STREQUAL abi)  # one for all: not what an MPI has beside it, such as -lpmpi_abi
+    list(FILTER libraries INCLUDE REGEX "^-L|^-lmpi_abi$")
+  endif()
+  set(definitions ${compile})
+  list(FILTER definitions INCLUDE REGEX "^-DMPI_ABI$")
   set(directories ${libraries})
   list(FILTER directories INCLUDE REGEX "^-L")
   list(TRANSFORM directories REPLACE "^-L" "")
@@ -76,9 +95,17 @@ function(tonari_add_mpi mpi)
   add_library(tonari::mpi_${mpi} ALIAS tonari_mpi_${mpi})
   target_include_directories(tonari_mpi_${mpi} SYSTEM INTERFACE ${includes})
   target_compile_definitions(tonari_mpi_${mpi} INTERFACE OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+  target_compile_options(tonari_mpi_${mpi} INTERFACE ${definitions})
   target_link_libraries(tonari_mpi_${mpi} INTERFACE ${libraries})
   string(TOUPPER ${mpi} upper)
-  if(TONARI_${upper}_ROOT)  # not where the dynamic linker looks by itself
+  if(mpi STREQUAL abi)
+    # Programs find this MPI, unless LD_LIBRARY_PATH has another; the library takes the program's.
+    set(TONARI_ABI_FOLDERS ${directories} PARENT_SCOPE)
+    foreach(directory IN LISTS directories)
+      target_link_options(tonari_mpi_${mpi} INTERFACE
+          $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-Wl,--enable-new-dtags,-rpath,${directory}>)
+    endforeach()
+  elseif(TONARI_${upper}_ROOT)  # not where the dynamic linker looks by itself
     foreach(directory IN LISTS directories)
       target_link_options(tonari_mpi_${mpi} INTERFACE -Wl,-rpath,${directory})
     endforeach()
@@ -125,14 +152,37 @@ elseif(TONARI_MPI AND PROJECT_IS_TOP_LEVEL)
     tonari_add_mpi(${mpi})
     if(NOT TONARI_${upper}_FOUND)
       message(FATAL_ERROR
-          "TONARI_MPI names ${mpi}, but there is no mpicxx.${mpi} or mpicxx of it; install it or set TONARI_${upper}_ROOT")
+          "TONARI_MPI names ${mpi}, but there is no mpicxx.${mpi}, mpicxx_${mpi} or mpicxx of it; install it or set TONARI_${upper}_ROOT")
     endif()
     list(APPEND TONARI_MPIS ${mpi})
   endforeach()
 else()
   tonari_add_found_mpi()
 endif()
+# How programs for an MPI are run: under it, and those for the standard ABI under others, too. Sets
+# TONARI_<MPI>_RUNS, and for each of them TONARI_RUN_<name>_LAUNCHER and _LIBRARIES, a folder that
+# the dynamic linker is to look into first.
+function(tonari_add_runs mpi)
+  string(TOUPPER ${mpi} upper)
+  set(runs ${mpi})
+  set(TONARI_RUN_${mpi}_LAUNCHER ${TONARI_${upper}_LAUNCHER} PARENT_SCOPE)
+  set(TONARI_RUN_${mpi}_LIBRARIES "" PARENT_SCOPE)
+  if(mpi STREQUAL abi)
+    foreach(other IN LISTS TONARI_ABI_OTHERS)
+      if(NOT other MATCHES "^([a-z0-9]+)=(.+)$")
+        message(FATAL_ERROR
+            "TONARI_ABI_OTHERS has '${other}'; it must be NAME=PREFIX, as intel=/opt/intel/mpi")
+      endif()
+      list(APPEND runs abi-${CMAKE_MATCH_1})
+      set(TONARI_RUN_abi-${CMAKE_MATCH_1}_LAUNCHER ${CMAKE_MATCH_2}/bin/mpiexec PARENT_SCOPE)
+      set(TONARI_RUN_abi-${CMAKE_MATCH_1}_LIBRARIES ${CMAKE_MATCH_2}/lib PARENT_SCOPE)
+    endforeach()
+  endif()
+  set(TONARI_${upper}_RUNS ${runs} PARENT_SCOPE)
+endfunction()
+
 foreach(mpi IN LISTS TONARI_MPIS)
+  tonari_add_runs(${mpi})
   string(TOUPPER ${mpi} upper)
   message(STATUS "tonari: building for ${mpi} (${TONARI_${upper}_WRAPPER})")
 endforeach()
@@ -145,8 +195,14 @@ endif()
 set(tonari_entries "")
 foreach(mpi IN LISTS TONARI_MPIS)
   string(TOUPPER ${mpi} upper)
+  set(tonari_runs "")
+  foreach(run IN LISTS TONARI_${upper}_RUNS)
+    list(APPEND tonari_runs
+        "\"${run}\": {\"mpiexec\": \"${TONARI_RUN_${run}_LAUNCHER}\", \"libraries\": \"${TONARI_RUN_${run}_LIBRARIES}\"}")
+  endforeach()
+  list(JOIN tonari_runs ", " tonari_runs)
   list(APPEND tonari_entries
-      "    \"${mpi}\": {\"mpicxx\": \"${TONARI_${upper}_WRAPPER}\", \"mpiexec\": \"${TONARI_${upper}_LAUNCHER}\", \"bin\": \"${PROJECT_BINARY_DIR}/${mpi}/bin\"}")
+      "    \"${mpi}\": {\"mpicxx\": \"${TONARI_${upper}_WRAPPER}\", \"mpiexec\": \"${TONARI_${upper}_LAUNCHER}\", \"bin\": \"${PROJECT_BINARY_DIR}/${mpi}/bin\", \"runs\": {${tonari_runs}}}")
 endforeach()
 list(JOIN tonari_entries ",\n" tonari_entries)
 file(WRITE ${PROJECT_BINARY_DIR}/tonari-config.json

@@ -17,16 +17,22 @@ function(tonari_mpi_has language condition result)
   unset(tonari_mpi_holds CACHE)
 endfunction()
 
-# Sets result to the kind of the MPI that MPI::MPI_<language> belongs to, by its mpi.h: `openmpi`;
-# `mpich`, also for Intel MPI, MVAPICH and Cray MPICH, whose binary interface is MPICH's; `mpi` for
-# any other.
+# Sets result to the kind of the MPI that MPI::MPI_<language> belongs to, by its mpi.h: `abi` for
+# the standard ABI of MPI 5.0, whatever the MPI; `openmpi`; `mpich`, also for Intel MPI, MVAPICH and
+# Cray MPICH, whose binary interface is MPICH's; `mpi` for any other.
 function(tonari_mpi_kind language result)
   set(asked "${MPI_${language}_COMPILER};${MPI_${language}_INCLUDE_DIRS}")
   if(NOT TONARI_MPI_KIND OR NOT TONARI_MPI_KIND_OF STREQUAL asked)
     set(kind mpi)
+    # MPICH 4.3 has a draft of that ABI, with other constants.
+    string(CONCAT standard "#if MPI_VERSION < 5\n#error\n#endif\n"
+        "struct MPI_ABI_Comm;\nextern MPI_Comm a;\nextern struct MPI_ABI_Comm* a;")
+    tonari_mpi_has(${language} "${standard}" standard_abi)
     tonari_mpi_has(${language} "#ifndef OPEN_MPI\n#error\n#endif" open_mpi)
     tonari_mpi_has(${language} "extern MPI_Comm a;\nextern int a;" handles_are_integers)
-    if(open_mpi)
+    if(standard_abi)
+      set(kind abi)
+    elseif(open_mpi)
       set(kind openmpi)
     elseif(handles_are_integers)
       set(kind mpich)

@@ -16,6 +16,14 @@ if(TONARI_NATIVE)
   endif()
 endif()
 
+# What is built for the standard ABI serves few tests: only what these run is a part of `all`, where
+# other MPIs have all programs.
+function(tonari_build_on_demand target mpi)
+  if(mpi STREQUAL abi AND NOT TONARI_FIRST_MPI STREQUAL abi)
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+endfunction()
+
 # tonari_mpi_executable(NAME sources... [MPIS names...]): builds NAME once per MPI, as
 # <build>/<mpi>/bin/NAME; targets NAME_<mpi>. `make test` needs that of the first MPI, and what
 # tonari_add_mpi_test runs.
@@ -29,6 +37,7 @@ function(tonari_mpi_executable name)
     target_link_libraries(${name}_${mpi} PRIVATE tonari_${mpi} ${arg_LIBRARIES})
     set_target_properties(${name}_${mpi} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
         ${PROJECT_BINARY_DIR}/${mpi}/bin)
+    tonari_build_on_demand(${name}_${mpi} ${mpi})
   endforeach()
   if(TARGET tonari_tests AND TARGET ${name}_${TONARI_FIRST_MPI})
     add_dependencies(tonari_tests ${name}_${TONARI_FIRST_MPI})
@@ -36,40 +45,55 @@ function(tonari_mpi_executable name)
 endfunction()
 
 # The environment in which the launchers start ranks for root, and more of them than there are
-# cores.
+# cores: Open MPI, MPICH 5 and Intel MPI.
 set(TONARI_ANY_RANKS OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
     OMPI_MCA_mpi_yield_when_idle=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
-    PRTE_MCA_hwloc_default_binding_policy=none)
+    PRTE_MCA_hwloc_default_binding_policy=none MPIR_CVAR_CH4_PROGRESS_THROTTLE=1
+    MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT=16 I_MPI_PIN=off I_MPI_THREAD_YIELD=2)
 
-# tonari_add_mpi_test(NAME program [RANKS 1 2 3 ...] [OTHERS 3 ...] [MORE 4 5 8 ...] [ARGS ...]
-# [TIMEOUT seconds] [LABELS ...] [ENVIRONMENT ...]): one ctest per MPI and rank count of RANKS and
-# MORE. `make test` runs those of RANKS under the first MPI, of them those of OTHERS under the other
-# MPIs. The rest has the label `more` and runs in `make test-all`.
+# tonari_add_mpi_test(NAME program [RANKS 1 2 3 ...] [OTHERS 3 ...] [MORE 4 5 8 ...] [ABI 2 ...]
+# [ABI_MORE 3 ...] [ARGS ...] [TIMEOUT seconds] [LABELS ...] [ENVIRONMENT ...]): one ctest per MPI
+# and rank count of RANKS and MORE. `make test` runs those of RANKS under the first MPI, of them
+# those of OTHERS under the other MPIs. The program for the standard ABI runs on ABI and ABI_MORE
+# ranks under each MPI that has it, in `make test` on those of ABI. The rest has the label `more`
+# and runs in `make test-all`.
 function(tonari_add_mpi_test name program)
-  cmake_parse_arguments(arg "" "TIMEOUT" "RANKS;OTHERS;MORE;ARGS;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT"
+      "RANKS;OTHERS;MORE;ABI;ABI_MORE;ARGS;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
   foreach(mpi IN LISTS TONARI_MPIS)
     string(TOUPPER ${mpi} upper)
     set(quick ${arg_OTHERS})
+    set(counts ${arg_RANKS} ${arg_MORE})
     if(mpi STREQUAL TONARI_FIRST_MPI)
       set(quick ${arg_RANKS})
+    elseif(mpi STREQUAL abi)
+      set(quick ${arg_ABI})
+      set(counts ${arg_ABI} ${arg_ABI_MORE})
     endif()
-    foreach(ranks IN LISTS arg_RANKS arg_MORE)
+    foreach(ranks IN LISTS counts)
       set(labels mpi ${mpi} ${arg_LABELS})
+      set_target_properties(${program}_${mpi} PROPERTIES EXCLUDE_FROM_ALL OFF)
       if(ranks IN_LIST quick)
         add_dependencies(tonari_tests ${program}_${mpi})
       else()
         list(APPEND labels more)
       endif()
-      set(test ${name}.${mpi}.${ranks})
-      add_test(NAME ${test} COMMAND ${TONARI_${upper}_LAUNCHER} -n ${ranks}
-          $<TARGET_FILE:${program}_${mpi}> ${arg_ARGS})
-      set_tests_properties(${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${labels}" PROCESSORS 2
-          ENVIRONMENT
-          "${TONARI_ANY_RANKS};TONARI_CACHE_DIR=${PROJECT_BINARY_DIR}/cache-${mpi};${arg_ENVIRONMENT}")
+      foreach(run IN LISTS TONARI_${upper}_RUNS)
+        set(environment ${TONARI_ANY_RANKS} TONARI_CACHE_DIR=${PROJECT_BINARY_DIR}/cache-${run}
+            ${arg_ENVIRONMENT})
+        if(TONARI_RUN_${run}_LIBRARIES)
+          list(APPEND environment LD_LIBRARY_PATH=${TONARI_RUN_${run}_LIBRARIES})
+        endif()
+        set(test ${name}.${run}.${ranks})
+        add_test(NAME ${test} COMMAND ${TONARI_RUN_${run}_LAUNCHER} -n ${ranks}
+            $<TARGET_FILE:${program}_${mpi}> ${arg_ARGS})
+        set_tests_properties(${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${labels}" PROCESSORS
+            2 ENVIRONMENT "${environment}")
+      endforeach()
     endforeach()
   endforeach()
 endfunction()

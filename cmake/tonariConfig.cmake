@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# find_package(tonari [COMPONENTS openmpi|mpich|mpi]) makes the target tonari::tonari and sets
+# find_package(tonari [COMPONENTS openmpi|mpich|abi|mpi]) makes the target tonari::tonari and sets
 # tonari_MPI to the kind of MPI that it is for.
 #
 # A prefix may hold a library per kind of MPI. The one for the project's MPI is taken, and linked
 # with it: MPI::MPI_CXX of CMake's FindMPI, or MPI::MPI_C in a project without C++. Components say
 # which kinds the project takes. Where it has not looked for an MPI before, and only one kind is in
-# question, wrappers that carry its name are preferred: mpicxx.mpich.
+# question, wrappers that carry its name are preferred: mpicxx.mpich, mpicxx_abi.
 if(TARGET tonari::tonari)
   return()
 endif()
@@ -21,7 +21,7 @@ endmacro()
 
 file(GLOB _tonari_kinds RELATIVE ${CMAKE_CURRENT_LIST_DIR}
     ${CMAKE_CURRENT_LIST_DIR}/tonari-openmpi.cmake ${CMAKE_CURRENT_LIST_DIR}/tonari-mpich.cmake
-    ${CMAKE_CURRENT_LIST_DIR}/tonari-mpi.cmake)
+    ${CMAKE_CURRENT_LIST_DIR}/tonari-abi.cmake ${CMAKE_CURRENT_LIST_DIR}/tonari-mpi.cmake)
 list(TRANSFORM _tonari_kinds REPLACE "tonari-(.*)\\.cmake" "\\1")
 list(JOIN _tonari_kinds ", " _tonari_listed)
 foreach(_tonari_kind IN LISTS tonari_FIND_COMPONENTS)
@@ -47,11 +47,16 @@ endif()
 list(LENGTH _tonari_kinds _tonari_count)
 if(_tonari_count EQUAL 1 AND NOT DEFINED MPI_EXECUTABLE_SUFFIX AND NOT MPI_HOME
     AND NOT MPI_${_tonari_language}_COMPILER AND NOT TARGET MPI::MPI_${_tonari_language})
-  find_program(_tonari_wrapper mpicc.${_tonari_kinds} NO_CACHE)
+  set(_tonari_suffix .${_tonari_kinds})
+  if(_tonari_kinds STREQUAL abi)
+    set(_tonari_suffix _abi)
+  endif()
+  find_program(_tonari_wrapper mpicc${_tonari_suffix} NO_CACHE)
   if(_tonari_wrapper)
-    set(MPI_EXECUTABLE_SUFFIX .${_tonari_kinds})
+    set(MPI_EXECUTABLE_SUFFIX ${_tonari_suffix})
   endif()
   unset(_tonari_wrapper)
+  unset(_tonari_suffix)
 endif()
 find_package(MPI QUIET COMPONENTS ${_tonari_language})
 if(NOT MPI_${_tonari_language}_FOUND)

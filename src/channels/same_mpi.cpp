@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "channels/same_mpi.hpp"
 
+#include <dlfcn.h>
 #include <mpi.h>
 
-#include <array>
 #include <cstdio>
 #include <type_traits>
 
 #include "base/error.hpp"
+#include "channels/library_version.hpp"
+
+// What handles of communicators point to in the standard ABI (MPI 5.0, chapter 20).
+struct MPI_ABI_Comm;
 
 namespace tonari {
 namespace {
 
-// The standard ABI of MPI 5.0 has pointers, too, and does not define OPEN_MPI.
 #ifdef OPEN_MPI
-constexpr MpiFamily compiled_for = MpiFamily::open_mpi;
+constexpr MpiFamily own_abi = MpiFamily::open_mpi;
 #else
-constexpr MpiFamily compiled_for =
-    std::is_same_v<MPI_Comm, int> ? MpiFamily::mpich : MpiFamily::unknown;
+constexpr MpiFamily own_abi = std::is_same_v<MPI_Comm, int> ? MpiFamily::mpich : MpiFamily::unknown;
 #endif
+constexpr MpiFamily compiled_for =
+    std::is_same_v<MPI_Comm, MPI_ABI_Comm*> ? MpiFamily::standard_abi : own_abi;
 
 const char* words_for(MpiFamily family) {
   switch (family) {
@@ -26,6 +30,8 @@ const char* words_for(MpiFamily family) {
       return "Open MPI";
     case MpiFamily::mpich:
       return "MPICH or a relative of it";
+    case MpiFamily::standard_abi:
+      return "the standard ABI of MPI 5";
     case MpiFamily::unknown:
       break;
   }
@@ -43,16 +49,26 @@ std::string first_words(const std::string& version) {
   return words;
 }
 
-// More than any MPI writes. It is not MPI_MAX_LIBRARY_VERSION_STRING of the mpi.h that this was
-// compiled with, which is 256 for Open MPI, and 8,192 for MPICH.
-constexpr std::size_t longest_version = 16384;
+// The shared library or program that has this function, by its first address.
+template <class Function>
+const void* home_of(Function* function) {
+  Dl_info info{};
+  return dladdr(reinterpret_cast<const void*>(function), &info) ? info.dli_fbase : nullptr;
+}
 
-// MPI_Get_library_version and MPI_Initialized may be called at any time.
-std::string running_version() {
-  std::array<char, longest_version> version{};
-  int length = 0;
-  if (MPI_Get_library_version(version.data(), &length) != MPI_SUCCESS) return "";
-  return version.data();
+// MPI_Abi_get_version came with MPI 5.0; MPIs with an ABI of their own return -1. Where libtonari
+// brings another MPI along, it comes from that one, which is not the one that our calls get to.
+bool runs_standard_abi() {
+  using GetVersion = int(int*, int*);
+  const auto get_version =
+      reinterpret_cast<GetVersion*>(dlsym(RTLD_DEFAULT, "MPI_Abi_get_version"));
+  int version = 0, subversion = 0;
+  return get_version && get_version(&version, &subversion) == MPI_SUCCESS && version > 0 &&
+         home_of(get_version) == home_of(&MPI_Get_library_version);
+}
+
+MpiFamily running_family() {
+  return runs_standard_abi() ? MpiFamily::standard_abi : family_of(library_version());
 }
 
 bool mpi_initialized() {
@@ -63,7 +79,7 @@ bool mpi_initialized() {
 // Found out once; empty if all is well.
 const std::string& other_mpi() {
   static const std::string sentence = [] {
-    std::string found = wrong_mpi(compiled_for, running_version());
+    std::string found = wrong_mpi(compiled_for, running_family(), library_version());
     if (!found.empty()) std::fprintf(stderr, "tonari: error: %s\n", found.c_str());
     return found;
   }();
@@ -81,12 +97,12 @@ MpiFamily family_of(std::string_view version) {
   return MpiFamily::unknown;
 }
 
-std::string wrong_mpi(MpiFamily compiled, const std::string& version) {
-  const MpiFamily running = family_of(version);
+std::string wrong_mpi(MpiFamily compiled, MpiFamily running, const std::string& version) {
   if (compiled == MpiFamily::unknown || running == MpiFamily::unknown || compiled == running)
     return "";
+  const char* abi = running == MpiFamily::standard_abi ? ", by the standard ABI of MPI 5" : "";
   return text("this libtonari was built for ", words_for(compiled), ", but the program runs with ",
-              first_words(version), "; link it with a libtonari that was built for that MPI");
+              first_words(version), abi, "; link it with a libtonari that was built for that MPI");
 }
 
 void require_same_mpi() {

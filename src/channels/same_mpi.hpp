@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tells whether the program runs with the MPI that this library was compiled for. Handles of Open
-// MPI are pointers, and those of MPICH and its relatives are integers. So a call with a handle of
-// the other kind crashes, or does something else.
+// MPI are pointers, and those of MPICH and its relatives are integers. Those of the standard ABI of
+// MPI 5.0 are pointers with other values. So a call with a handle of another kind crashes, or does
+// something else.
 #pragma once
 
 #include <string>
@@ -10,14 +11,15 @@
 namespace tonari {
 
 // MPIs whose mpi.h gives handles and constants the same values. `unknown`: nothing can be said.
-enum class MpiFamily { unknown, open_mpi, mpich };
+enum class MpiFamily { unknown, open_mpi, mpich, standard_abi };
 
-// The family of an MPI, from what its MPI_Get_library_version returns.
+// The family of an MPI with an ABI of its own, from what its MPI_Get_library_version returns.
 MpiFamily family_of(std::string_view library_version);
 
-// What to tell a program that runs with the MPI of this version, where the library was compiled for
-// that family; empty if they fit, or if one of them is unknown.
-std::string wrong_mpi(MpiFamily compiled_for, const std::string& library_version);
+// What to tell a program that runs with an MPI of this family and version, where the library was
+// compiled for another family; empty if they fit, or if one of them is unknown.
+std::string wrong_mpi(MpiFamily compiled_for, MpiFamily running,
+                      const std::string& library_version);
 
 // Throws Errc::mpi if the program runs with another MPI than that of this library, or if no MPI is
 // initialized. It uses no handle of MPI, so it comes before the first one is looked at. The first

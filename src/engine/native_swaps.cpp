@@ -10,7 +10,7 @@ namespace tonari {
 
 NativeSwaps::NativeSwaps(std::shared_ptr<const OwnedComm> comm, const TypedBlocks& blocks, int rank)
     : RequestExchange(std::move(comm)), buffer_(blocks.buffer), regular_(blocks.regular) {
-  if (!regular_ && TONARI_QUIRK_MPICH_4_INPLACE_W)
+  if (!regular_ && quirks().alltoallw_in_place)
     fail(Errc::algorithm, "this MPI's MPI_Ialltoallw fails in place on some ranks");
   TypeDuplicates duplicate(owned_);
   for (const TypedBlock& block : blocks.of) {

@@ -21,12 +21,14 @@ from pathlib import Path
 
 from rooms import CORE
 
-SHARED_LABELS = {"mpi", "openmpi", "mpich", "more"}
+SHARED_LABELS = {"mpi", "openmpi", "mpich", "abi", "more"}
 # Labels of programs that only `make test-all` builds: the core's tests run in `make test` under
 # sanitizers, and examples check what stencils compute.
 LATER = {"core", "stencil"}
 # What calls the second MPI is tested there by the tests of the calls and of the channels.
 ONE_MPI = {"blocks", "engine", "grid", "vector"}
+# Programs for the standard ABI repeat some tests under each MPI that has it.
+REPEATED = "abi"
 PROGRAM = re.compile(r"_tests(_\w+)?$")
 
 
@@ -42,6 +44,14 @@ class Entry:
     labels: frozenset[str]
     command: tuple[str, ...]
     environment: tuple[str, ...]
+
+    @property
+    def launcher(self) -> str:
+        return self.command[0] if self.command else ""
+
+
+def is_repeated(groups: Iterable[Entry]) -> bool:
+    return any(REPEATED in entry.labels for entry in groups)
 
 
 def selects(filter: str, tests: Iterable[str]) -> set[str]:
@@ -85,7 +95,7 @@ def entries(table: dict, build: Path) -> Iterator[Entry]:
             ),
             None,
         )
-        if program is None or (labels & ONE_MPI and not Path(program).is_file()):
+        if program is None or (labels & (ONE_MPI | {REPEATED}) and not Path(program).is_file()):
             continue
         ranks = int(command[command.index("-n") + 1]) if "-n" in command else 0
         filter = next(
@@ -132,7 +142,11 @@ def problems(
     for program, found in tests.items():
         groups = [entry for entry in scheduled if entry.program == program]
         by_filter = {entry.filter: selects(entry.filter, found) for entry in groups}
-        times = Counter((test, entry.ranks) for entry in groups for test in by_filter[entry.filter])
+        times = Counter(
+            (test, entry.ranks, entry.launcher)
+            for entry in groups
+            for test in by_filter[entry.filter]
+        )
         for entry in groups:
             if not by_filter[entry.filter]:
                 yield f"{entry.name} runs no test"
@@ -140,17 +154,22 @@ def problems(
                 labels[found[test]] |= entry.labels - SHARED_LABELS
                 if "more" not in entry.labels:
                     quick[found[test]].add(program)
-        ran = {test for test, _ in times}
-        yield from (f"{program}: {test} is never scheduled" for test in sorted(set(found) - ran))
-        for (test, ranks), count in sorted(times.items()):
+        ran = {test for test, *_ in times}
+        if not is_repeated(groups):
+            lost = sorted(set(found) - ran)
+            yield from (f"{program}: {test} is never scheduled" for test in lost)
+        for (test, ranks, launcher), count in sorted(times.items()):
             if count > 1:
                 names = [
                     entry.name
                     for entry in groups
-                    if entry.ranks == ranks and test in by_filter[entry.filter]
+                    if (entry.ranks, entry.launcher) == (ranks, launcher)
+                    and test in by_filter[entry.filter]
                 ]
                 yield f"{program}: {test} is scheduled {count} times: {', '.join(names)}"
     for program, found in tests.items():
+        if is_repeated(entry for entry in scheduled if entry.program == program):
+            continue
         yield from (
             f"{file}: {program} runs it in `make test-all` only"
             for file in sorted(set(found.values()))
@@ -208,6 +227,18 @@ def selftest() -> None:
             ["/a_test.cpp: q runs it in `make test-all` only"] if said else []
         )
         assert [*problems(one_mpi[1:], {"q": tests["q"]}, {a})]
+    twice = {"p": {"A.x": a}, "s": {"A.x": a, "A.y": a}}
+    repeated = [
+        Entry("a.p", "p", 2, "*", frozenset({"api"}), (), ()),
+        *(
+            Entry(f"a.{mpi}", "s", 2, "*.x", frozenset({"api", "abi", "more"}), (mpi,), ())
+            for mpi in ("abi", "abi-other")
+        ),
+    ]
+    assert not list(problems(repeated, twice, {a}))
+    assert [*problems([*repeated, repeated[1]], twice, {a})] == [
+        "s: A.x is scheduled 2 times: a.abi, a.abi"
+    ]
     tests = {"p": {"A.x": a, "A.y": a, "B.x": b}}
     later = [entry("stencil", 0, "*", "stencil", "more")]
     assert not list(problems(later, tests, {a, b}))

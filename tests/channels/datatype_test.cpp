@@ -11,6 +11,7 @@
 #include "channels/mpi_error.hpp"
 #include "channels/types.hpp"
 #include "support/errors.hpp"
+#include "support/mpi_main.hpp"
 #include "support/wide_types.hpp"
 
 namespace tonari {
@@ -154,10 +155,15 @@ TEST(Datatype, Subarrays) {
             18u);
 }
 
+// Intel MPI 2021.19 builds wrong types of distributed arrays, by its own ABI and by the standard
+// one: in a cyclic distribution of two rows each it takes twice as many columns of the first row.
+bool cycles_through_rows() { return !mpi_says("Intel(R) MPI"); }
+
 TEST(Datatype, DistributedArraysAndFortranKinds) {
   Types t;
   for (int rank = 0; rank < 6; ++rank)
     for (int order : {MPI_ORDER_C, MPI_ORDER_FORTRAN}) {
+      if (order == MPI_ORDER_C && !cycles_through_rows()) continue;
       expect_flattened(t.darray(6, rank, {7, 10}, {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK},
                                 {2, MPI_DISTRIBUTE_DFLT_DARG}, {2, 3}, order, MPI_INT));
       // Offsets of more than one and more than two digits.
@@ -200,17 +206,14 @@ class RandomTypes {
       case 10:
         return subarray(part);
       case 11:
-        return darray(not_empty(part));
+        return cycles_through_rows() ? darray(not_empty(part)) : subarray(part);
       default:
         return t_.resized(from(-50, 50), step(least_extent, 100), part);
     }
   }
 
-#if defined(MPICH)  // 4.0.2 packs three and more elements of a type with negative extent wrongly
-  static constexpr int least_extent = 1;
-#else
-  static constexpr int least_extent = -60;
-#endif
+  // MPICH 4.0.2 packs three and more elements of a type with negative extent wrongly
+  const int least_extent = test::mpi_spins() ? 1 : -60;
 
  private:
   int from(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }

@@ -26,14 +26,8 @@ using test::world_size;
 using Options = OneSided::Options;
 using Ready = OneSided::Ready;
 
-#if defined(MPICH_NUMVERSION)
-constexpr bool spins = true;  // gives no core away while it waits
-#else
-constexpr bool spins = false;
-#endif
-
 bool crawls() {
-  return spins && world_size() > static_cast<int>(std::thread::hardware_concurrency());
+  return test::mpi_spins() && world_size() > static_cast<int>(std::thread::hardware_concurrency());
 }
 int exchanges(int wanted) { return crawls() ? (wanted + 9) / 10 : wanted; }
 unsigned graphs(unsigned wanted) { return crawls() ? 1 : wanted; }

@@ -13,15 +13,9 @@ namespace {
 using namespace test;
 using test::error_of;
 
-#if defined(MPICH_NUMVERSION)
-constexpr bool spins = true;  // gives no core away while it waits
-#else
-constexpr bool spins = false;
-#endif
-
 int exchanges(int wanted) {
-  return spins && world_size() > static_cast<int>(std::thread::hardware_concurrency()) ? wanted / 10
-                                                                                       : wanted;
+  const bool crowded = world_size() > static_cast<int>(std::thread::hardware_concurrency());
+  return mpi_spins() && crowded ? wanted / 10 : wanted;
 }
 
 struct Played {

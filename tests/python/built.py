@@ -45,7 +45,7 @@ def marks(
     test`, under the others in `make test-all`."""
     found = with_program(program)
     cases = [
-        more(mpi) if number and program != "tonari_peers" else mpi
+        more(mpi) if number and (program != "tonari_peers" or mpi == "abi") else mpi
         for number, mpi in enumerate(found)
     ]
     needed = pytest.mark.skipif(

@@ -26,6 +26,7 @@ ENVIRONMENT = ANY_RANKS | built.TAKE_TURNS | SETTINGS
 NO_READS_BY_MPI = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "UCX_TLS": "^cma"}
 # The launcher lets the others go on where a rank has died.
 GO_ON = {"openmpi": ("--enable-recovery",), "mpich": ("-disable-auto-cleanup",)}
+GO_ON["abi"] = GO_ON["mpich"]
 
 
 def command(

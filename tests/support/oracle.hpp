@@ -442,14 +442,6 @@ class Info {
 // ---- How much to test: ranks that outnumber the cores make each collective step slow, most of all
 // where the MPI spins.
 
-inline bool mpi_spins() {
-#if defined(MPICH_VERSION)
-  return true;
-#else
-  return false;
-#endif
-}
-
 inline bool ranks_are_slow() { return world_size() > (mpi_spins() ? 2 : 4); }
 
 // Ranks that share cores: objects that cost microseconds elsewhere cost milliseconds. Fewer cases

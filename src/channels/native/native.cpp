@@ -15,7 +15,7 @@ namespace {
 // The same ranks in the same order without a topology, where a graph would inherit it.
 MPI_Comm without_topology(MPI_Comm comm) {
   MPI_Comm plain = MPI_COMM_NULL;
-  if (TONARI_QUIRK_GRAPH_KEEPS_TOPOLOGY)
+  if (quirks().graph_keeps_topology)
     check_mpi(MPI_Comm_split(comm, 0, 0, &plain), "MPI_Comm_split");
   return plain;
 }
@@ -70,8 +70,7 @@ bool repeats(const Neighborhood& near) {
 // The regular collective: all ranks call it, or none does.
 bool can_be_regular(const Arguments& arguments, const NativeShape& shape) {
   if (arguments.form != Form::regular || !shape.complete) return false;
-  return !(TONARI_QUIRK_MPICH_4_NEIGHBORS && arguments.collective == Collective::alltoall &&
-           shape.repeats);
+  return !(quirks().neighbors && arguments.collective == Collective::alltoall && shape.repeats);
 }
 
 }  // namespace
@@ -82,7 +81,7 @@ NativeShape native_shape(const Neighborhood& near) {
 }
 
 bool native_is_right(const NativeShape& shape) {
-  return shape.in_order && (!TONARI_QUIRK_MPICH_4_NEIGHBORS || shape.balanced);
+  return shape.in_order && (!quirks().neighbors || shape.balanced);
 }
 
 NativeArguments::NativeArguments(const Arguments& arguments, const Vertex& vertex,

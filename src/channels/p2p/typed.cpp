@@ -79,7 +79,7 @@ class Typer {
     const Block b = block(s);
     if (b.bytes == 0) return;
     if (!b.layout) return pieces.add_bytes(b.address, b.bytes, b.space);
-    if (!TONARI_QUIRK_BYTES_ONLY || arguments_.types_of_bytes) return add_as_described(pieces, s);
+    if (!quirks().bytes_only || arguments_.types_of_bytes) return add_as_described(pieces, s);
     for (const Run& run : b.layout->runs()) {
       const std::byte* const first = b.address + run.offset;
       if (run.count == 1)
