@@ -8,7 +8,17 @@
 """
 
 from tonari.errors import Error
+from tonari.installation import get_cmake_dir, get_include, get_library
 from tonari.neighborhood import Exchange, Neighborhood, algorithms, neighborhood
 
-__all__ = ["Error", "Exchange", "Neighborhood", "algorithms", "neighborhood"]
+__all__ = [
+    "Error",
+    "Exchange",
+    "Neighborhood",
+    "algorithms",
+    "get_cmake_dir",
+    "get_include",
+    "get_library",
+    "neighborhood",
+]
 __version__ = "0.1.0"
