@@ -22,5 +22,5 @@ folders=(src include bench tests examples python)
 status=0
 find "${folders[@]}" '(' -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' ')' -print0 |
     xargs -0 -n 50 -P 2 "$bin/clang-format" "${cpp[@]}" || status=1
-"$bin/ruff" format --no-cache --quiet "${python[@]}" "${folders[@]}" tools || status=1
+"$bin/ruff" format --no-cache --quiet "${python[@]}" "${folders[@]}" tools packaging || status=1
 exit $status

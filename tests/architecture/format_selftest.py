@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 ROOT, BUILD = map(Path, sys.argv[1:])
-FOLDERS = ["src", "include", "bench", "tests", "examples", "python", "tools"]
+FOLDERS = ["src", "include", "bench", "tests", "examples", "python", "tools", "packaging"]
 RIGHT = [("src/a.cpp", "int f() { return 1; }\n"), ("python/a.py", 'a = "b"\n')]
 WRONG = [("tests/a.hpp", "int f(){return 1;}\n"), ("tools/a.py", "a = 'b'\n")]
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 WIDTH = 100
 FOLDERS = ["src", "include", "bench", "tests", "examples", "python", "tools", "cmake", "docs"]
+FOLDERS += ["packaging"]
 KINDS = {".cpp", ".hpp", ".c", ".h", ".py", ".md", ".sh", ".cmake", ".txt", ".f90"}
 DATA = ["tests/data", "tests/goldens"]
 NO_JOINED_STRINGS = {".sh", ".cmake", ".txt"}  # a string there is a word

@@ -18,6 +18,7 @@ HEADER = "include/tonari/tonari.h"
 PLACES = {
     "python/tonari/__init__.py": r'^__version__ = "(.+)"$',
     "CITATION.cff": r"^version: (.+)$",
+    "packaging/conda/recipe.yaml": r'^  version: "(.+)"$',
     "CHANGELOG.md": r"^## \[(\d.*?)\] - ",  # the topmost
 }
 BUILDS = with_program("../lib/libtonari.so")
