@@ -23,7 +23,11 @@ BUILT, needs_build, each_mpi = built.marks("tonari_peers")
 SETTINGS = {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_TIMEOUT": "1", "TONARI_TUNE": "off"}
 ENVIRONMENT = ANY_RANKS | built.TAKE_TURNS | SETTINGS
 # The MPI itself does not read other processes' memory.
-NO_READS_BY_MPI = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "UCX_TLS": "^cma"}
+NO_READS_BY_MPI = {
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "UCX_TLS": "^cma",
+    "MPIR_CVAR_CH4_CMA_ENABLE": "0",  # MPICH 5
+}
 # The launcher lets the others go on where a rank has died.
 GO_ON = {"openmpi": ("--enable-recovery",), "mpich": ("-disable-auto-cleanup",)}
 GO_ON["abi"] = GO_ON["mpich"]
