@@ -44,6 +44,7 @@ std::string dictionary(const std::string& type, const std::vector<std::int64_t>&
 class GridFiles : public testing::Test {
  protected:
   void SetUp() override {
+    if (views_of_files_abort()) GTEST_SKIP() << "this MPI ends jobs that set views of files";
     char name[4096] = "";
     if (world_rank() == 0) {
       (fs::temp_directory_path() / "tonari-grid-XXXXXX").string().copy(name, sizeof name - 1);
@@ -53,6 +54,7 @@ class GridFiles : public testing::Test {
     folder = name;
   }
   void TearDown() override {
+    if (folder.empty()) return;
     MPI_Barrier(MPI_COMM_WORLD);
     if (world_rank() == 0) fs::remove_all(folder);
   }
