@@ -4,10 +4,10 @@
 # UndefinedBehaviorSanitizer, in a build tree of their own. Where there are no sanitizers, or
 # SANITIZE=no, the core's tests run without them in the ordinary tree.
 #
-#   tools/run-sanitized.sh core|mpi [build]    build: only compiles them
+#   tools/run-sanitized.sh core|mpi
 set -euo pipefail
 
-part=${1:?usage: tools/run-sanitized.sh core|mpi [build]}
+part=${1:?usage: tools/run-sanitized.sh core|mpi}
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(cd "${BUILD:-build}" && pwd)
@@ -29,8 +29,7 @@ if [ -n "$why_not" ]; then
     echo "sanitizers: not run, $why_not"
     [ "$part" = core ] || exit 0
     cmake --build "$build" --target core_tests
-    [ "${2:-}" = build ] ||
-        ctest --test-dir "$build" --output-on-failure --no-tests=error -R '^core$'
+    ctest --test-dir "$build" --output-on-failure --no-tests=error -R '^core$'
     exit
 fi
 
@@ -55,7 +54,6 @@ case $part in
         ;;
 esac
 cmake --build "$tree" --target "${targets[@]}"
-[ "${2:-}" != build ] || exit 0
 
 # What MPI libraries never free is not ours to report; what tonari does not free, tests/engine
 # counts.

@@ -11,8 +11,8 @@ source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(cd "${BUILD:-build}" && pwd)
 left_out=$build/setup/left-out
 case ${1:-} in
-    '') logs=$build/setup/test labels=(-LE '^more$') marks='not more' part=core only= ;;
-    more) logs=$build/setup/test-all labels=(-L '^more$') marks=more part=mpi only=build ;;
+    '') logs=$build/setup/test labels=(-LE '^more$') marks='not more' part=core dist=load ;;
+    more) logs=$build/setup/test-all labels=(-L '^more$') marks=more part=mpi dist=loadfile ;;
     *) echo "usage: tools/run-tests.sh [more]" >&2; exit 2 ;;
 esac
 status=0
@@ -22,24 +22,13 @@ mkdir -p "$logs"
 ctest --test-dir "$build" --output-on-failure --no-tests=error -j 2 "${labels[@]}" 2>&1 |
     tee "$logs/ctest.txt" || status=1
 
-# Much of pytest's time is waiting for jobs to start and end: what it leaves of the processor
-# compiles the sanitized tests, and runs those of the core. Beside CTest that would take more than
-# it saves, and tests of progress would find no processor to proceed on.
-sanitized() { ! grep -qs GoogleTest "$left_out"; }
-beside=
-if sanitized; then
-    set -m # a process group, which can be ended as a whole
-    nice -n 19 "$source/tools/run-sanitized.sh" "$part" $only >"$logs/sanitized.txt" 2>&1 \
-        </dev/null &
-    beside=$!
-    set +m
-    trap 'kill -- -$beside 2>/dev/null || true' EXIT
-fi
-
+# Two at a time, since much of their time is waiting for jobs to start and end. What else would run
+# beside them gets the processor whenever a rank that waits gives it away, and slows down jobs. The
+# seed makes both processes list parameters that come from sets in one order.
 run_pytest() {
     PYTHONPATH="$source/python:$build/python" TONARI_BUILD=$build PYTHONUNBUFFERED=1 \
-        "$build/venv/bin/python" -m pytest "$source/tests/python" -m "$marks" --durations=15 -o \
-            "cache_dir=$build/setup/pytest"
+        PYTHONHASHSEED=0 "$build/venv/bin/python" -m pytest "$source/tests/python" -m "$marks" \
+            --durations=15 -o "cache_dir=$build/setup/pytest" -n 2 --dist "$dist"
 }
 
 if [ ! -d "$source/tests/python" ]; then
@@ -50,15 +39,9 @@ else
     run_pytest 2>&1 | tee "$logs/pytest.txt" || status=1
 fi
 
+sanitized() { ! grep -qs GoogleTest "$left_out"; }
 if sanitized; then
-    echo "Sanitized tests ($part):"
-    wait "$beside" && passed=yes || passed=no
-    if [ -z "$only" ]; then
-        cat "$logs/sanitized.txt"
-        [ "$passed" = yes ] || status=1
-    else # what did not compile is said now
-        "$source/tools/run-sanitized.sh" "$part" 2>&1 | tee "$logs/sanitized.txt" || status=1
-    fi
+    "$source/tools/run-sanitized.sh" "$part" 2>&1 | tee "$logs/sanitized.txt" || status=1
 fi
 
 echo

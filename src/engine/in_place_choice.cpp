@@ -34,14 +34,6 @@ class Copies {
       block.address = static_cast<std::byte*>(stand_in(block.address, span, memory_));
     typed_.buffer = stand_in(typed_.buffer, span, memory_);
   }
-  // Of each contiguous block only the first `most` bytes, one behind the other.
-  Copies(const SwapProblem& problem, Bytes most) : blocks_(problem.blocks) {
-    Bytes all = 0;
-    for (SwapBlock& block : blocks_) all += block.bytes = std::min(block.bytes, most);
-    memory_ = zeroed_memory(all);
-    std::byte* at = memory_.data();
-    for (SwapBlock& block : blocks_) block.address = at, at += block.bytes;
-  }
   const std::vector<SwapBlock>& blocks() const { return blocks_; }
   const TypedBlocks& typed() const { return typed_; }
 
@@ -71,41 +63,10 @@ struct SwapCandidate {
   std::unique_ptr<Exchange> exchange = nullptr, timed = nullptr;
 };
 
-// The ways to swap the same blocks, which outlive this.
-class Swappers {
- public:
-  // settings: of the best way
-  Swappers(Context& context, const std::vector<SwapBlock>& blocks, const SwapSettings& settings)
-      : context_(context), blocks_(blocks), settings_(settings) {}
-
-  // Collective at the first time. The best that there is serves for what is as good.
-  const Swapper& through(Through way) {
-    std::optional<Swapper>& swapper = all_[static_cast<std::size_t>(way)];
-    if (swapper) return *swapper;
-    const std::optional<Swapper>& best = all_.front();
-    if (best && way == Through::cells && !best->copies_once()) return *best;
-    if (best && !best->through_memory()) return *best;
-    SwapSettings with = settings_;
-    with.single_copy = settings_.single_copy && way == Through::single_copies;
-    with.shared = settings_.shared && way != Through::messages;
-    return swapper.emplace(context_, blocks_, with);
-  }
-  const Swapper& best() { return through(Through::single_copies); }
-
- private:
-  Context& context_;
-  const std::vector<SwapBlock>& blocks_;
-  SwapSettings settings_;
-  std::array<std::optional<Swapper>, 3> all_;  // by Through
-};
-
 std::string label(const SwapCandidate& c) {
   static constexpr const char* names[] = {"/shared/single copy", "/shared", "/p2p-packed"};
   return c.native ? "native" : text(name(c.order), names[static_cast<std::size_t>(c.through)]);
 }
-
-// Shorter parts of blocks would not be swapped as the whole blocks are.
-constexpr Bytes least_part = 64 * 1024, part_unit = 4096;
 
 constexpr const char* too_large =
     "nothing was measured: copies of the buffer do not fit into tonari_inplace_memory on all "
@@ -116,7 +77,6 @@ class SwapChoice {
   SwapChoice(Context& context, SwapProblem problem, const SwapSettings& settings)
       : context_(context), problem_(std::move(problem)), settings_(settings) {
     agree_on_limits();
-    swappers_.emplace(context_, problem_.blocks, settings_);
     list();
   }
 
@@ -127,9 +87,10 @@ class SwapChoice {
     if (copies_ || !winner.exchange)
       winner.exchange = make(winner, problem_.blocks, problem_.typed);
     if (winner.native) return {std::move(winner.exchange), "native", "native", std::move(decision)};
-    const Swapper& swapper = swappers_->through(winner.through);
+    const Swapper& swapper = swapper_for(winner.through);
+    const std::string& refusal = first()->refusal();
     decision.details +=
-        text(refusal_.empty() ? "" : "channel shared is not used: " + refusal_ + "\n",
+        text(refusal.empty() ? "" : "channel shared is not used: " + refusal + "\n",
              swapper.copies_once() ? "long blocks are read and written where they lie\n" : "",
              "chunks of at most ", swapper.chunk(), " bytes where they go by MPI\n");
     return {std::move(winner.exchange), name(winner.order), swapper.channel(), std::move(decision)};
@@ -140,11 +101,10 @@ class SwapChoice {
   void agree_on_limits() {
     static constexpr Bytes limit = std::numeric_limits<std::int64_t>::max();
     const auto word = [](Bytes bytes) { return static_cast<std::int64_t>(std::min(bytes, limit)); };
-    Bytes largest = 0, all = 0, count = 0;
+    Bytes largest = 0, all = 0;
     bool contiguous = true;
     for (const SwapBlock& block : problem_.blocks) {
       if (block.bytes == 0) continue;
-      ++count;
       span_.add(block.span());
       contiguous &= block.contiguous();
       if (block.peer == context_.rank()) continue;
@@ -152,24 +112,20 @@ class SwapChoice {
     }
     const bool fits = span_.size() <= std::min<Bytes>(settings_.memory, most_shadow);
     std::int64_t words[] = {word(settings_.memory), -word(largest), -word(all), contiguous, fits,
-                            problem_.typed.regular, -word(count)};
+                            problem_.typed.regular};
     least_of_all(context_.comm(), words);
     settings_.least_memory = static_cast<Bytes>(words[0]);
     settings_.largest_block = static_cast<Bytes>(-words[1]);
     most_moved_ = static_cast<Bytes>(-words[2]);
     contiguous_ = settings_.single_copy = words[3], copies_fit_ = words[4],
     problem_.typed.regular = words[5];
-    const Bytes room = std::min<Bytes>(settings_.least_memory, most_shadow);
-    part_ =
-        room / 2 / static_cast<Bytes>(std::max<std::int64_t>(-words[6], 1)) / part_unit * part_unit;
   }
 
   // The fixed rule's first. Two ranks have one swap, whatever the order. Single copies take turns
   // on the processor only, so one order stands for all.
   void list() {
     std::vector<SwapOrder> orders{problem_.order.value_or(SwapOrder::hierarchical_sets)};
-    const Swapper& best = swappers_->best();
-    refusal_ = best.refusal();
+    const Swapper& best = swapper_for(Through::single_copies);
     if (best.copies_once()) candidates_.push_back({orders[0], Through::single_copies});
     if (!problem_.order && context_.ranks() > 2)
       orders.insert(orders.end(), {SwapOrder::linear_shift, SwapOrder::mpich});
@@ -184,21 +140,14 @@ class SwapChoice {
   }
 
   Decision decided() {
-    // Whether to copy once shows on parts of the blocks, too. They and the two ways to swap them
-    // take together what the program has allowed, while nothing is there for the blocks.
-    const bool by_parts = problem_.tune == Tune::automatic && !copies_fit_ &&
-                          swappers_->best().copies_once() && part_ >= least_part;
-    const Tune tune = problem_.tune == Tune::automatic && !copies_fit_ && !by_parts ? Tune::recall
-                                                                                    : problem_.tune;
+    const Tune tune =
+        problem_.tune == Tune::automatic && !copies_fit_ ? Tune::recall : problem_.tune;
     // Nothing has to be agreed on, which one-shot calls would feel.
     if (candidates_.size() == 1 || !(measures(tune) || tune == Tune::recall)) return by_fixed_rule;
     Alternatives swaps;
     for (const SwapCandidate& c : candidates_) swaps.names.push_back(label(c));
     swaps.prepare = [&] {
       if (copies_fit_) copies_.emplace(problem_, span_);
-      if (!by_parts) return;
-      swappers_.emplace(context_, problem_.blocks, settings_);
-      copies_.emplace(problem_, part_);
     };
     swaps.make = [&](std::size_t k) { make_to_be_timed(candidates_[k]); };
     swaps.timed = [&](std::size_t k) -> Exchange& { return *candidates_[k].timed; };
@@ -207,15 +156,7 @@ class SwapChoice {
     if (candidates_.back().native) swaps.native = candidates_.size() - 1;
     Decision decision = decide(context_, tune, swaps);
     if (tune == Tune::recall && decision.reason != "wisdom") decision.details += too_large;
-    if (by_parts && decision.reason == "measured")
-      decision.details += text("measured on the first ", part_, " bytes of each block\n");
-    if (by_parts) drop_parts();
     return decision;
-  }
-
-  void drop_parts() {
-    for (SwapCandidate& c : candidates_) c.timed.reset(), c.exchange.reset();
-    swappers_of_parts_.reset(), copies_.reset();
   }
 
   // What the fastest depends on.
@@ -245,22 +186,24 @@ class SwapChoice {
   // Collective. Local if what it shares with others is there already.
   std::unique_ptr<Exchange> make(const SwapCandidate& c, const std::vector<SwapBlock>& blocks,
                                  const TypedBlocks& typed) {
-    if (!c.native) return swappers_for(blocks).through(c.through).make(c.order, blocks);
+    if (!c.native) return swapper_for(c.through).make(c.order, blocks);
     if (!native_comm_) native_comm_ = comm_of_its_own();
     return std::make_unique<NativeSwaps>(native_comm_, typed, context_.rank());
   }
 
-  // Copies of whole blocks go the way of the blocks; those of parts are other messages.
-  Swappers& swappers_for(const std::vector<SwapBlock>& blocks) {
-    if (copies_fit_ || &blocks == &problem_.blocks) return *swappers_;
-    if (!swappers_of_parts_) {
-      SwapSettings quarter = settings_;
-      quarter.memory /= 4, quarter.least_memory /= 4,
-          quarter.largest_block = std::min(quarter.largest_block, part_);
-      swappers_of_parts_.emplace(context_, blocks, quarter);
-    }
-    return *swappers_of_parts_;
+  // Collective at the first time. The best that there is serves for what is as good.
+  const Swapper& swapper_for(Through through) {
+    std::optional<Swapper>& swapper = swappers_[static_cast<std::size_t>(through)];
+    if (swapper) return *swapper;
+    const Swapper* const best = first();
+    if (best && through == Through::cells && !best->copies_once()) return *best;
+    if (best && !best->through_memory()) return *best;
+    SwapSettings with = settings_;
+    with.single_copy = settings_.single_copy && through == Through::single_copies;
+    with.shared = settings_.shared && through != Through::messages;
+    return swapper.emplace(context_, problem_.blocks, with);
   }
+  const Swapper* first() const { return swappers_[0] ? &*swappers_[0] : nullptr; }
 
   // Where the MPI has none left, its collective is no candidate.
   std::shared_ptr<const OwnedComm> comm_of_its_own() {
@@ -295,9 +238,7 @@ class SwapChoice {
   Bytes most_moved_ = 0;  // by any rank
   bool contiguous_ = true, copies_fit_ = false;
   std::optional<Copies> copies_;
-  Bytes part_ = 0;       // of a block, if all ranks are to hold copies of parts
-  std::string refusal_;  // of shared memory
-  std::optional<Swappers> swappers_, swappers_of_parts_;
+  std::array<std::optional<Swapper>, 3> swappers_;  // by Through
   std::shared_ptr<const OwnedComm> native_comm_;
   std::vector<SwapCandidate> candidates_;
 };

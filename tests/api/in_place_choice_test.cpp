@@ -159,27 +159,6 @@ TEST_F(InPlaceWisdom, LargeBuffersAreMeasuredThemselves) {
   }
 }
 
-// Whether long blocks are best read and written where they lie shows on parts of them.
-TEST_F(InPlaceChoice, LargeBuffersAreMeasuredInParts) {
-  constexpr int count = 300'000;
-  const auto with = [](const char* tune, const char* memory) {
-    return Info{{"tonari_tune", tune}, {"tonari_inplace_memory", memory}};
-  };
-  const Chosen fixed = choose(Form::v, count, with("off", "1048576"));
-  const bool once = says(fixed, "read and written where they lie");
-  if (ranks > 1 && !once) GTEST_SKIP() << "no rank may read another's memory here";
-  const Chosen chosen = choose(Form::v, count, with("auto", "1048576"));
-  EXPECT_EQ(chosen.reason, once ? "measured" : "fixed rule") << chosen.text;
-  const int part = 524'288 / ranks / 4096 * 4096;
-  const std::string words = "measured on the first " + std::to_string(part) + " bytes";
-  EXPECT_EQ(says(chosen, words.c_str()), once) << chosen.text;
-  EXPECT_NE(chosen.algorithm, "native");
-  // parts of less than 64 KiB would tell nothing
-  if (ranks > 1) {
-    EXPECT_EQ(choose(Form::v, count + 1, with("auto", "131072")).reason, "fixed rule");
-  }
-}
-
 TEST_F(InPlaceChoice, WhatIsAskedForIsTaken) {
   const Chosen order = choose(Form::v, 8, Info{{"tonari_algorithm", "linear-shift"}});
   EXPECT_EQ(order.algorithm, "linear-shift");

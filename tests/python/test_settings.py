@@ -44,10 +44,10 @@ def test_unknown_name(tonari):
 
 
 def test_the_page_has_the_table(tonari):
-    text = (ROOT / "docs/reference/settings.md").read_text()
+    text = (ROOT / "docs/settings.md").read_text()
     block = re.search(r"<!-- settings -->\n\n(.*?)\n\n", text, re.DOTALL)
-    assert block, "docs/reference/settings.md has no table behind <!-- settings -->"
-    advice = "run `./tonari settings --markdown` and put the table into docs/reference/settings.md"
+    assert block, "docs/settings.md has no table behind <!-- settings -->"
+    advice = "run `./tonari settings --markdown` and put the table into docs/settings.md"
     assert block[1] == tonari("settings", "--markdown").stdout.strip(), advice
 
 

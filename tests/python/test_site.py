@@ -127,7 +127,7 @@ def test_settings_have_entries(gathered: Path) -> None:
 
 
 def test_pictures_are_drawn_for_both_themes(gathered: Path) -> None:
-    drawn = [path.stem for path in gathered.rglob("*.svg")]
+    drawn = {path.stem for path in gathered.rglob("*.svg")}
     assert len(drawn) == 2 * len({name.rpartition("-")[0] for name in drawn}) >= 8
     assert all(path.stat().st_size > 2000 for path in gathered.rglob("*.svg"))
 

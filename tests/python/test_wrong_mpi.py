@@ -80,6 +80,8 @@ int main(int argc, char** argv) {
   TELL(tonari_vector_create_from_neighbors(world, 0, 0, 0, 0, 0, 0, 0, 0, 0, info, &vector));
   TELL(tonari_vector_create_from_ids(world, 0, 0, 0, 0, 0, 0, info, &vector));
   TELL(tonari_vector_create_shared(world, 0, 0, 0, info, &vector));
+  TELL(tonari_vector_create_box_nodes(world, 0, info, &vector));
+  TELL(tonari_vector_create_box_cells(world, 0, 1, 0, info, &vector));
   printf("the program goes on\\n");
   return MPI_Finalize();
 }

@@ -26,7 +26,7 @@ def settings(
     name: Annotated[str, typer.Argument(metavar="[NAME]", help=NAME, show_default=False)] = "",
     as_markdown: Annotated[
         bool,
-        typer.Option("--markdown", help="The table as it stands in docs/reference/settings.md."),
+        typer.Option("--markdown", help="The table as it stands in docs/settings.md."),
     ] = False,
     json: Json = False,
 ) -> None:
