@@ -27,7 +27,7 @@ for part in say pypi mpi needs debian local configure; do
 done
 
 # Seconds of processor time, as seen on a machine of 2023: what the demo compiles.
-DEMO_SECONDS=110
+DEMO_SECONDS=140
 
 # Said at the start of the first demo of a tree.
 announce() {

@@ -215,30 +215,21 @@ class DistributedVector {
 
   // The same for several fields, in one message per neighbor.
   Request forward_init(std::span<const VectorField> fields, MPI_Info info = MPI_INFO_NULL) const {
-    tonari_request request = TONARI_REQUEST_NULL;
-    checked(fields, [&](std::span<const tonari_vector_field> given) {
-      return tonari_vector_forward_fields_init(handle_, static_cast<int>(given.size()),
-                                               given.data(), info, &request);
+    return made(fields, [&](int count, const tonari_vector_field* given, tonari_request* request) {
+      return tonari_vector_forward_fields_init(handle_, count, given, info, request);
     });
-    return Request(request);
   }
   Request reverse_init(MPI_Op op, std::span<const VectorField> fields,
                        MPI_Info info = MPI_INFO_NULL) const {
-    tonari_request request = TONARI_REQUEST_NULL;
-    checked(fields, [&](std::span<const tonari_vector_field> given) {
-      return tonari_vector_reverse_fields_init(handle_, static_cast<int>(given.size()),
-                                               given.data(), op, info, &request);
+    return made(fields, [&](int count, const tonari_vector_field* given, tonari_request* request) {
+      return tonari_vector_reverse_fields_init(handle_, count, given, op, info, request);
     });
-    return Request(request);
   }
   Request combine_init(MPI_Op op, std::span<const VectorField> fields,
                        MPI_Info info = MPI_INFO_NULL) const {
-    tonari_request request = TONARI_REQUEST_NULL;
-    checked(fields, [&](std::span<const tonari_vector_field> given) {
-      return tonari_vector_combine_fields_init(handle_, static_cast<int>(given.size()),
-                                               given.data(), op, info, &request);
+    return made(fields, [&](int count, const tonari_vector_field* given, tonari_request* request) {
+      return tonari_vector_combine_fields_init(handle_, count, given, op, info, request);
     });
-    return Request(request);
   }
   void combine(MPI_Op op, std::span<const VectorField> fields) const {
     checked(fields, [&](std::span<const tonari_vector_field> given) {
@@ -338,6 +329,14 @@ class DistributedVector {
     tonari_request request = TONARI_REQUEST_NULL;
     checked<T>(owned, ghosts, layout,
                [&](const tonari_vector_values& values) { return init(values, &request); });
+    return Request(request);
+  }
+  template <class Init>
+  Request made(std::span<const VectorField> fields, Init init) const {
+    tonari_request request = TONARI_REQUEST_NULL;
+    checked(fields, [&](std::span<const tonari_vector_field> given) {
+      return init(static_cast<int>(given.size()), given.data(), &request);
+    });
     return Request(request);
   }
 
