@@ -81,7 +81,7 @@ def without_numbers(line: str) -> str:
 
 def of_some_choice(line: str) -> str:
     """What a run chooses, and what it knows of native, differs."""
-    line = re.sub(r"^ +\S+ \(.*?\)", "chosen", line)
+    line = re.sub(r"^ +\S[^()]* \(.*?\)", "chosen", line)
     line = re.sub(r"modeled|measured|remembered", "known", line)
     return re.sub(r"paid after .* starts: (yes|not yet)|init never pays", "paid", line)
 
