@@ -13,9 +13,7 @@
 namespace tonari {
 namespace {
 
-// From here on messages are read where they lie, if the system allows that: below, the second copy
-// costs less than the system call.
-constexpr Bytes worth_single_copy = std::size_t{256} << 10;
+constexpr Bytes staged_bytes = std::size_t{64} << 10;
 
 std::uintptr_t address(const void* at) { return reinterpret_cast<std::uintptr_t>(at); }
 
@@ -75,6 +73,31 @@ void DirectExchange::refuse(const Error& why) {
 }
 
 void DirectExchange::start() {
+  const bool reads = long_messages_.begin(shape_ ? shape_->longest : 0);
+  read_from_ = reads ? LongMessages::least : LongMessages::most;
+  spent_ = {};
+  timed([&] { start_all(); });
+}
+
+bool DirectExchange::test() {
+  timed([&] { PolledExchange::test(); });
+  return finished();
+}
+
+void DirectExchange::wait() {
+  timed([&] { PolledExchange::wait(); });
+}
+
+template <class Part>
+void DirectExchange::timed(const Part& part) {
+  if (!long_messages_.timed()) return part();
+  const auto from = LongMessages::Clock::now();
+  part();
+  spent_ += LongMessages::Clock::now() - from;
+  if (finished()) long_messages_.took(spent_);
+}
+
+void DirectExchange::start_all() {
   if (!refused_) failure_.reset();
   failed_rank_ = -1;
   for (std::size_t k = 0; k < streams_->size(); ++k) {
@@ -158,7 +181,7 @@ bool DirectExchange::begin_out(StreamPeer& peer, Link& link, const DirectShape::
     return true;
   }
   const Bytes all = message->send.bytes();
-  if (all >= worth_single_copy && peer.reads_memory && message->pieces <= most_pieces) {
+  if (all >= read_from_ && peer.reads_memory && message->pieces <= most_pieces) {
     std::byte* next = at;
     for_pieces(message->send, base(message->send_from), [&](const Piece& piece) {
       std::memcpy(next, &piece, sizeof piece);
@@ -268,7 +291,8 @@ void DirectExchange::take_first(StreamPeer& peer, Link& link, const DirectShape:
     const std::size_t count = std::min(bytes / sizeof(Piece), most_pieces);
     std::memcpy(from.data(), at, count * sizeof(Piece));
     for (std::size_t n = 0; !link.drop && n < message->recv.size(); ++n)
-      fetch(peer, std::span(from).first(count), base(message->receive_to), message->recv[n]);
+      fetch(peer, std::span(from).first(count), base(message->receive_to), message->recv[n],
+            message->scattered);
   } else if (!link.drop && bytes == link.incoming && message->whole) {
     link.received = bytes;
     std::memcpy(first_piece(base(message->receive_to), message->recv[0]), at, bytes);
@@ -326,33 +350,60 @@ void DirectExchange::end_in(StreamPeer& peer, Link& link) {
   peer.in_queue.next();
 }
 
+// How far a list of pieces of another rank's memory has been read.
+struct DirectExchange::Position {
+  std::span<const Piece> list;
+  std::size_t piece = 0;
+  Bytes done = 0;  // of this piece
+};
+
+// The next `bytes` of a list, which go to these pieces.
+void DirectExchange::read(const StreamPeer& peer, Position& from, std::span<const Piece> here,
+                          Bytes bytes) const {
+  std::array<Piece, most_pieces> there;
+  std::size_t pieces = 0;
+  for (Bytes left = bytes; left > 0 && from.piece < from.list.size(); ++pieces) {
+    const Piece& next = from.list[from.piece];
+    const Bytes some = std::min(left, next.bytes - from.done);
+    there[pieces] = {next.address + from.done, some};
+    left -= some, from.done += some;
+    if (from.done == next.bytes) ++from.piece, from.done = 0;
+  }
+  const int error =
+      read_process(streams_->node().process(peer.index), here, std::span(there).first(pieces));
+  // A sender that gave up may have changed what was read. One that completed cannot have left.
+  if (error == 0 && !streams_->had_left(peer)) return;
+  streams_->check(peer);
+  fail(Errc::memory, "the memory of rank ", peer.edges.rank, " can no longer be read (",
+       std::strerror(error), "); set TONARI_CHANNEL=p2p-packed");
+}
+
 void DirectExchange::fetch(const StreamPeer& peer, std::span<const Piece> from, std::byte* base,
-                           const Layout& to) const {
-  std::array<Piece, most_pieces> here, there;
-  std::size_t count = 0, next = 0;
-  Bytes bytes = 0, done = 0;  // done: of from[next]
-  const auto read = [&] {
-    std::size_t pieces = 0;
-    for (Bytes left = bytes; left > 0 && next < from.size(); ++pieces) {
-      const Bytes some = std::min(left, from[next].bytes - done);
-      there[pieces] = {from[next].address + done, some};
-      left -= some, done += some;
-      if (done == from[next].bytes) ++next, done = 0;
-    }
-    const int error = read_process(streams_->node().process(peer.index),
-                                   std::span(here).first(count), std::span(there).first(pieces));
-    // A sender that gave up may have changed what was read. One that completed cannot have left.
-    if (error == 0 && !streams_->had_left(peer)) return;
-    streams_->check(peer);
-    fail(Errc::memory, "the memory of rank ", peer.edges.rank, " can no longer be read (",
-         std::strerror(error), "); set TONARI_CHANNEL=p2p-packed");
-  };
+                           const Layout& to, bool scattered) {
+  Position position{from};
+  if (scattered) return fetch_and_scatter(peer, position, base, to);
+  std::array<Piece, most_pieces> here;
+  std::size_t count = 0;
+  Bytes bytes = 0;
   for_pieces(to, base, [&](const Piece& piece) {
     here[count++] = piece;
     bytes += piece.bytes;
-    if (count == here.size()) read(), count = 0, bytes = 0;
   });
-  if (count > 0) read();
+  if (count > 0) read(peer, position, std::span(here).first(count), bytes);
+}
+
+// Many pieces of few bytes each would take a system call for every most_pieces of them.
+void DirectExchange::fetch_and_scatter(const StreamPeer& peer, Position& from, std::byte* base,
+                                       const Layout& to) {
+  Walk walk(base, to);
+  const Bytes all = to.bytes();
+  if (staged_.size() < all) staged_.resize(std::min(all, staged_bytes));
+  for (Bytes some, done = 0; done < all; done += some) {
+    some = std::min<Bytes>(all - done, staged_.size());
+    const Piece here{address(staged_.data()), some};
+    read(peer, from, {&here, 1}, some);
+    walk.scatter(staged_.data(), some);
+  }
 }
 
 // ---- streams of a neighborhood

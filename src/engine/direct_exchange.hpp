@@ -12,6 +12,7 @@
 #include "copy/walk.hpp"
 #include "engine/context.hpp"
 #include "engine/direct_shape.hpp"
+#include "engine/long_messages.hpp"
 #include "engine/polled_exchange.hpp"
 
 namespace tonari {
@@ -41,6 +42,8 @@ class DirectExchange final : public PolledExchange<DirectExchange> {
   }
 
   void start() override;
+  bool test() override;
+  void wait() override;
   int messages() const override { return messages_; }
   Bytes bytes() const override { return shape_ ? shape_->bytes : 0; }
   std::size_t scratch_bytes() const override { return streams_->bytes(); }
@@ -81,8 +84,14 @@ class DirectExchange final : public PolledExchange<DirectExchange> {
   std::byte* base(SpaceId space) const { return spaces_[space]; }
   bool receive_parts(StreamPeer& peer, Link& link, const DirectShape::Message* message);
   void end_in(StreamPeer& peer, Link& link);
-  void fetch(const StreamPeer& peer, std::span<const Piece> from, std::byte* base,
-             const Layout& to) const;
+  struct Position;
+  void fetch(const StreamPeer& peer, std::span<const Piece> from, std::byte* base, const Layout& to,
+             bool scattered);
+  void fetch_and_scatter(const StreamPeer& peer, Position& from, std::byte* base, const Layout& to);
+  void read(const StreamPeer& peer, Position& from, std::span<const Piece> here, Bytes bytes) const;
+  void start_all();
+  template <class Part>
+  void timed(const Part& part);
   void look_for_notice(StreamPeer& peer);
   void failed(std::int32_t rank, const Error& error);
 
@@ -93,6 +102,10 @@ class DirectExchange final : public PolledExchange<DirectExchange> {
   std::shared_ptr<const DirectShape> held_;
   Spaces spaces_{};
   std::size_t left_ = 0;  // ends of messages
+  LongMessages long_messages_;
+  Bytes read_from_ = 0;  // messages of so many bytes are read where they lie
+  LongMessages::Clock::duration spent_{};
+  std::vector<std::byte> staged_;  // what was read and is not one piece here
   int messages_ = 0;
   bool refused_ = false;
   std::optional<Error> failure_;  // of the lowest rank that has one; this rank's own before all

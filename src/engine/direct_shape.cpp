@@ -5,6 +5,8 @@
 #include <map>
 
 #include "base/hash.hpp"
+#include "engine/long_messages.hpp"
+#include "memory/process.hpp"
 
 namespace tonari {
 namespace {
@@ -147,7 +149,11 @@ void DirectShape::seal(Message& message, std::uint32_t detail) {
                   sum(message.sizes_in),  print(message.sizes_in)};
   message.pieces = pieces_of(message.send);
   message.whole = message.recv.size() == 1 && pieces_of(message.recv[0]) == 1;
-  bytes += message.send.bytes();
+  message.scattered = std::ranges::any_of(
+      message.recv, [](const Layout& to) { return pieces_of(to) > most_pieces; });
+  const Bytes all = message.send.bytes();
+  bytes += all;
+  if (all < LongMessages::most && message.pieces <= most_pieces) longest = std::max(longest, all);
 }
 
 std::optional<Misfit> misfit(const DirectShape& shape, const DirectShape::Message& message,

@@ -35,6 +35,7 @@ struct DirectShape {
     std::vector<Bytes> sizes_out, sizes_in;
     std::size_t pieces = 0;  // of the send layout
     bool whole = false;      // what comes goes to one piece of memory
+    bool scattered = false;  // it goes to more than most_pieces
   };
   // Throws the mismatch between two ranks whose heads have these words; the sentence is the same on
   // both.
@@ -48,7 +49,8 @@ struct DirectShape {
   std::vector<Message> messages;  // by the streams' numbers of neighbors
   std::vector<Move> self;         // between these buffers
   const void *self_from = nullptr, *self_to = nullptr;
-  Bytes bytes = 0;  // sent
+  Bytes bytes = 0;    // sent
+  Bytes longest = 0;  // of the messages that LongMessages decides on
 };
 
 // Of an operation of a neighborhood. Throws Errc::mismatch if a block to this rank itself has two

@@ -113,6 +113,40 @@ TEST_F(Streams, LongMessagesTravelInParts) {
   }
 }
 
+// Which way a message takes is tried in the first calls: in parts, or read where it lies. What is
+// received here has more pieces than the system reads in one call.
+TEST_F(Streams, LongMessagesAreTriedBothWays) {
+  if (mpi_spins() && ranks_are_slow()) GTEST_SKIP() << "slow where ranks outnumber the cores";
+  Edges edges;
+  for (int r = 0; r < ranks; ++r) edges.emplace_back(r, (r + 1) % ranks);
+  make(make_graph(ranks, edges));
+  const int before = (rank + ranks - 1) % ranks;
+  for (const int items : {3'000, 12'000, 60'000}) {
+    MPI_Datatype every_other;
+    MPI_Type_vector(items, 1, 2, MPI_INT, &every_other);
+    MPI_Type_commit(&every_other);
+    std::vector<int> out(items), in(2 * items);
+    for (int round = 0; round < 24; ++round) {
+      for (int k = 0; k < items; ++k) out[k] = rank + 100 * round + 10'000 * k;
+      std::fill(in.begin(), in.end(), -1);
+      if (round % 4 < 3) {
+        EXPECT_OK(tonari_alltoall(&out[0], items, MPI_INT, &in[0], 1, every_other, near));
+      } else {
+        tonari_request request = TONARI_REQUEST_NULL;
+        EXPECT_OK(
+            tonari_ialltoall(&out[0], items, MPI_INT, &in[0], 1, every_other, near, &request));
+        EXPECT_OK(complete(request, rank % 2));
+        EXPECT_OK(tonari_request_free(&request));
+      }
+      int wrong = 0;
+      for (int k = 0; k < items; ++k)
+        wrong += in[2 * k] != before + 100 * round + 10'000 * k || in[2 * k + 1] != -1;
+      EXPECT_EQ(wrong, 0) << "of " << items << " in round " << round;
+    }
+    MPI_Type_free(&every_other);
+  }
+}
+
 // Buffers of one shape anywhere, also where blocks of both lie between each other.
 TEST_F(Streams, TheSameShapeOnOtherBuffers) {
   Edges edges;
