@@ -3,6 +3,7 @@
 
 #include "planners/graphs/graphs.hpp"
 #include "planners/graphs/spread.hpp"
+#include "support/random_cases.hpp"
 
 namespace tonari {
 namespace {
@@ -72,7 +73,7 @@ Edges clustered(int ranks, int size, int common, int own, std::mt19937& random) 
 TEST(CommonNeighborhood, EveryWayIsProvenOnAnyGraph) {
   std::mt19937 random(11);
   int shared = 0, fours = 0, eights = 0;
-  for (unsigned seed = 0; seed < 1000; ++seed) {
+  for (unsigned seed = 0; seed < test::random_cases(1000u); ++seed) {
     const std::vector<Vertex> vertices = any_graph(random, 40);
     const std::vector<GraphVariant> ways =
         plan_ways(vertices, 8, random() % 4 ? only_messages() : LogGP{});
@@ -82,9 +83,9 @@ TEST(CommonNeighborhood, EveryWayIsProvenOnAnyGraph) {
     fours += ways.size() >= 2;
     eights += ways.size() >= 3;
   }
-  EXPECT_GT(shared, 300);
-  EXPECT_GT(fours, 200);
-  EXPECT_GT(eights, 30);
+  EXPECT_GT(shared, test::random_cases(300));
+  EXPECT_GT(fours, test::random_cases(200));
+  EXPECT_GT(eights, test::random_cases(30));
 }
 
 TEST(CommonNeighborhood, EveryWayIsProvenOnClusteredGraphs) {

@@ -9,6 +9,7 @@
 #include "planners/graphs/planning_root.hpp"
 #include "planners/graphs/spread.hpp"
 #include "planners/patterns/message_sharing.hpp"
+#include "support/random_cases.hpp"
 #include "topology/virtual_topology.hpp"
 
 namespace tonari {
@@ -72,7 +73,7 @@ TEST(Irregular, EveryWayIsProvenOnAnyGraph) {
   std::mt19937 random(7);
   int ways = 0;
   for (int ranks : {1, 2, 3, 5, 8, 16, 27, 64})
-    for (unsigned seed = 0; seed < (ranks < 27 ? 42u : 14u); ++seed) {
+    for (unsigned seed = 0; seed < test::random_cases(ranks < 27 ? 42u : 28u); ++seed) {
       const std::vector<Vertex> vertices = irregular_graph(ranks, seed % 7, random);
       for (Collective collective : {Collective::alltoall, Collective::allgather})
         for (const GraphPlanner* algorithm : planners)
@@ -84,12 +85,12 @@ TEST(Irregular, EveryWayIsProvenOnAnyGraph) {
             ++ways;
           }
     }
-  EXPECT_GT(ways, 3000);
+  EXPECT_GT(ways, test::random_cases(3000));
 }
 
 TEST(Irregular, DoesNotDependOnProcesses) {
   std::mt19937 random(8);
-  for (unsigned seed = 0; seed < 28; ++seed) {
+  for (unsigned seed = 0; seed < test::random_cases(28u); ++seed) {
     const std::vector<Vertex> vertices =
         irregular_graph(4 + static_cast<int>(random() % 30), seed % 7, random);
     for (const GraphPlanner* algorithm : planners)
@@ -250,7 +251,7 @@ TEST(Irregular, OnlyPatternsThatFitAreGathered) {
 // and not at all to those that pass it on to nobody.
 TEST(Irregular, PlanningRootsSendABlockOnce) {
   std::mt19937 random(12);
-  for (unsigned seed = 0; seed < 20; ++seed) {
+  for (unsigned seed = 0; seed < test::random_cases(20u); ++seed) {
     const int ranks = 16 + static_cast<int>(random() % 80);
     const std::vector<Vertex> vertices =
         make(ranks, power_law(ranks, ranks / 4., 0.6, 0.4, random));

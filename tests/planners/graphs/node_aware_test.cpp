@@ -3,6 +3,7 @@
 
 #include "planners/graphs/graphs.hpp"
 #include "planners/graphs/spread.hpp"
+#include "support/random_cases.hpp"
 
 namespace tonari {
 namespace {
@@ -102,7 +103,7 @@ void expect_economical(const Result& result, Collective collective, unsigned see
 TEST(NodeAware, EveryWayIsProvenOnAnyGraphAndAnyNodes) {
   std::mt19937 random(3);
   int three = 0, two = 0;
-  for (unsigned seed = 0; seed < 1200; ++seed) {
+  for (unsigned seed = 0; seed < test::random_cases(1200u); ++seed) {
     std::vector<Vertex> vertices = any_graph(random, 28);
     if (random() % 4) put_on_nodes(vertices, scattered_nodes(vertices.size(), random));
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
@@ -114,8 +115,8 @@ TEST(NodeAware, EveryWayIsProvenOnAnyGraphAndAnyNodes) {
       two += result.ways.size() == 2;
     }
   }
-  EXPECT_GT(three, 600);
-  EXPECT_GT(two, 400);
+  EXPECT_GT(three, test::random_cases(600));
+  EXPECT_GT(two, test::random_cases(400));
 }
 
 // A grid of 2 dimensions in blocks of rows, periodic.

@@ -9,6 +9,7 @@
 #include "cost/simulator.hpp"
 #include "planners/graphs/graphs.hpp"
 #include "planners/graphs/spread.hpp"
+#include "support/random_cases.hpp"
 
 namespace tonari {
 namespace {
@@ -92,7 +93,7 @@ class Optimum {
 
 TEST(Tree, IsProvenOnAnyGraph) {
   std::mt19937 random(5);
-  for (unsigned seed = 0; seed < 600; ++seed) {
+  for (unsigned seed = 0; seed < test::random_cases(600u); ++seed) {
     const std::vector<Vertex> vertices = any_graph(random, seed % 5 == 0 ? 64 : 24);
     for (Collective collective : both)
       for (const LogGP& machine : {close_by(), infiniband()})
@@ -126,7 +127,7 @@ std::vector<Vertex> several_hot_spots(int ranks, int spots, std::mt19937& random
 
 TEST(Tree, IsProvenOnSeveralHotSpots) {
   std::mt19937 random(7);
-  for (unsigned seed = 0; seed < 60; ++seed) {
+  for (unsigned seed = 0; seed < test::random_cases(60u); ++seed) {
     const std::vector<Vertex> vertices =
         several_hot_spots(20 + static_cast<int>(seed), 2 + static_cast<int>(seed % 7), random);
     for (Collective collective : both)
@@ -137,7 +138,7 @@ TEST(Tree, IsProvenOnSeveralHotSpots) {
 
 TEST(Tree, IsProvenWhereManyPairsMeetAtOnce) {
   std::mt19937 random(8);
-  for (unsigned seed = 0; seed < 6; ++seed)
+  for (unsigned seed = 0; seed < test::random_cases(6u); ++seed)
     for (Collective collective : both) {
       expect_proven(graph_tree, make(700, scale_free(700, 3, random)), {collective, 8, close_by()},
                     seed);

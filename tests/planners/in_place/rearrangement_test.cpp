@@ -5,6 +5,7 @@
 
 #include "planners/in_place/network.hpp"
 #include "support/errors.hpp"
+#include "support/random_cases.hpp"
 
 namespace tonari {
 namespace {
@@ -111,7 +112,7 @@ Sizes sizes_of(Random& random, Shape shape, int n) {
 void expect_exchanged(const Case& c, const Schedule& schedule) { Network(c, schedule).run(); }
 
 TEST(Rearrangement, RandomCasesUnderRandomSchedules) {
-  for (std::uint32_t seed = 0; seed < 6000; ++seed) {
+  for (std::uint32_t seed = 0; seed < random_cases(6000u); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const int ranks = static_cast<int>(random() % 4 ? pick(random, 1, 6) : pick(random, 1, 12));

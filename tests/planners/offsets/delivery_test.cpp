@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "planners/offsets/cases.hpp"
+#include "support/random_cases.hpp"
 
 namespace tonari {
 namespace {
@@ -58,8 +59,9 @@ Count prove_random_cases(std::uint64_t seed, int cases, int low_dimension, int h
 class EveryAlgorithmDelivers : public testing::TestWithParam<int> {};
 
 TEST_P(EveryAlgorithmDelivers, InOneToFiveDimensions) {
-  const Count count = prove_random_cases(1000 + GetParam(), 150, GetParam(), GetParam(), 48, 12);
-  EXPECT_GT(count.schedules, 900);  // none was left out by being inapplicable
+  const Count count = prove_random_cases(1000 + GetParam(), test::random_cases(150), GetParam(),
+                                         GetParam(), 48, 12);
+  EXPECT_GT(count.schedules, test::random_cases(900));  // none was left out by being inapplicable
 }
 INSTANTIATE_TEST_SUITE_P(Dimensions, EveryAlgorithmDelivers, testing::Range(1, 6));
 

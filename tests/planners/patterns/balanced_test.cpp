@@ -10,6 +10,7 @@
 #include "planners/patterns/staged_graph.hpp"
 #include "planners/patterns/store_and_forward.hpp"
 #include "support/errors.hpp"
+#include "support/random_cases.hpp"
 
 namespace tonari {
 namespace {
@@ -105,7 +106,7 @@ TEST(StagedGraph, FindsPathsWhereThereAreAny) {
 TEST(Balanced, IsProvenAndNoBusierOnAnyPattern) {
   std::mt19937 random(12);
   int fewer = 0;
-  for (unsigned seed = 0; seed < 150; ++seed) {
+  for (unsigned seed = 0; seed < test::random_cases(150u); ++seed) {
     const CommunicationMatrix m = any_pattern(random, 64);
     const MatrixStatistics direct = m.statistics();
     for (int stages = 1; stages <= 4; ++stages)
@@ -120,7 +121,7 @@ TEST(Balanced, IsProvenAndNoBusierOnAnyPattern) {
         fewer += cost.most_sent < direct.most_sent;
       }
   }
-  EXPECT_GT(fewer, 500);
+  EXPECT_GT(fewer, test::random_cases(500));
 }
 
 TEST(Balanced, IsProvenInManyStages) {

@@ -10,6 +10,7 @@
 #include "planners/patterns/pair_counts.hpp"
 #include "planners/patterns/patterns.hpp"
 #include "support/errors.hpp"
+#include "support/random_cases.hpp"
 
 namespace tonari {
 namespace {
@@ -140,7 +141,7 @@ TEST(MessageSharing, PhaseTwoSpreadsAHotSpot) {
 TEST(MessageSharing, IsProvenAndNoWorseOnAnyPattern) {
   std::mt19937 random(2);
   int helped = 0;
-  for (unsigned seed = 0; seed < 400; ++seed) {
+  for (unsigned seed = 0; seed < test::random_cases(400u); ++seed) {
     const CommunicationMatrix m = any_pattern(random, 64);
     const MatrixStatistics before = m.statistics();
     for (Stop stop : {Stop::bottleneck, Stop::each})
@@ -160,7 +161,7 @@ TEST(MessageSharing, IsProvenAndNoWorseOnAnyPattern) {
         helped += schedule.metrics(m).most_sent < before.most_sent;
       }
   }
-  EXPECT_GT(helped, 600);
+  EXPECT_GT(helped, test::random_cases(600));
 }
 
 // All sender arrays with at most one stop, for up to 4 ranks: no sharing is better, and how often

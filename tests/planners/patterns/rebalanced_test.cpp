@@ -5,6 +5,7 @@
 
 #include "planners/patterns/message_sharing.hpp"
 #include "planners/patterns/patterns.hpp"
+#include "support/random_cases.hpp"
 
 namespace tonari {
 namespace {
@@ -60,7 +61,7 @@ TEST(Rebalanced, LeavesHubsAlone) {
 TEST(Rebalanced, AnyScheduleIsProvenAndNoWorse) {
   std::mt19937 random(8);
   int rebalanced_some = 0;
-  for (unsigned seed = 0; seed < 500; ++seed) {
+  for (unsigned seed = 0; seed < test::random_cases(500u); ++seed) {
     const CommunicationMatrix m = any_pattern(random, 48);
     Routes routes;
     for (BlockNumber b = 0; b < m.blocks(); ++b) {
@@ -89,7 +90,7 @@ TEST(Rebalanced, AnyScheduleIsProvenAndNoWorse) {
                                      }));
     }
   }
-  EXPECT_GT(rebalanced_some, 100);
+  EXPECT_GT(rebalanced_some, test::random_cases(100));
 }
 
 }  // namespace

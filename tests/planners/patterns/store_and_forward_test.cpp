@@ -4,6 +4,7 @@
 #include "planners/patterns/data_set.hpp"
 #include "planners/patterns/patterns.hpp"
 #include "support/errors.hpp"
+#include "support/random_cases.hpp"
 
 namespace tonari {
 namespace {
@@ -38,7 +39,7 @@ TEST(StoreAndForward, GoesAroundMissingRanks) {
 // Proven, and within the bounds of the header, for every n.
 TEST(StoreAndForward, EveryNumberOfDimensionsIsProvenOnAnyPattern) {
   std::mt19937 random(1);
-  for (unsigned seed = 0; seed < 150; ++seed) {
+  for (unsigned seed = 0; seed < test::random_cases(150u); ++seed) {
     const CommunicationMatrix m = any_pattern(random, 64);
     for (int n = 1; n <= most_dimensions(m.ranks()); ++n) {
       const std::vector<int> sizes = virtual_topology(m.ranks(), n);
