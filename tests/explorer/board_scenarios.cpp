@@ -8,7 +8,7 @@
 namespace tonari::explorer {
 namespace {
 
-struct Way {
+struct BoardWay {
   std::size_t ranks;
   std::uint64_t exchanges;
   std::uint64_t before = 0;  // exchanges that were before the first one
@@ -30,7 +30,7 @@ void expect_words(const Board& own) {
     must(own.word(k, own.number) == payload(k, own.number, 0), "a word is not what was told");
 }
 
-void run(const Way& way, Board& own) {
+void run(const BoardWay& way, Board& own) {
   for (std::uint64_t k = 0; k < way.exchanges; ++k) {
     own.word(own.rank, own.number + 1) = payload(own.rank, own.number + 1, 0);
     if (k > 0) expect_words(own);  // valid until the next exchange begins
@@ -49,7 +49,7 @@ void run(const Way& way, Board& own) {
   expect_words(own);
 }
 
-Program make(const Way& way) {
+Program make_board(const BoardWay& way) {
   std::vector<BroadcastSlots> slots;
   for (std::size_t k = 0; k < way.ranks; ++k)
     slots.push_back({shared_memory(BroadcastSlots::bytes_for(8)), 8});
@@ -67,10 +67,10 @@ Program make(const Way& way) {
 std::vector<Scenario> board_scenarios() {
   constexpr std::uint64_t almost_all = UINT64_MAX - 2;
   return {
-      {"board, two ranks", [] { return make({2, 4}); }},
-      {"board, three ranks", [] { return make({3, 3}); }},
-      {"board, when numbers begin again", [=] { return make({2, 4, almost_all}); }},
-      {"board, a rank is killed", [] { return make({3, 2, 0, true}); }},
+      {"board, two ranks", [] { return make_board({2, 4}); }},
+      {"board, three ranks", [] { return make_board({3, 3}); }},
+      {"board, when numbers begin again", [=] { return make_board({2, 4, almost_all}); }},
+      {"board, a rank is killed", [] { return make_board({3, 2, 0, true}); }},
   };
 }
 

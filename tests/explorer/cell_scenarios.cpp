@@ -11,18 +11,18 @@ namespace {
 using Word = Cell::Word;
 constexpr std::size_t words = 2, bytes = words * sizeof(Word);
 
-struct Way {
+struct CellWay {
   bool with_canary;
   std::uint64_t exchanges;
   std::uint64_t ends_in_canary;  // that exchange's message; none: as many as there are exchanges
   bool clears = false;           // the writer is told of the cell when the reader has cleared it
 };
 
-Word last_word(const Way& way, std::uint64_t exchange) {
+Word last_word(const CellWay& way, std::uint64_t exchange) {
   return exchange == way.ends_in_canary ? Cell::canary : payload(0, exchange, words - 1);
 }
 
-void write(const Way& way, const Cell& cell, std::uint64_t exchange) {
+void write(const CellWay& way, const Cell& cell, std::uint64_t exchange) {
   await([&] { return cell.free(); });
   const Word first = payload(0, exchange, 0), last = last_word(way, exchange);
   std::memcpy(cell.payload(), &first, sizeof first);
@@ -31,7 +31,7 @@ void write(const Way& way, const Cell& cell, std::uint64_t exchange) {
   cell.publish();
 }
 
-void read(const Way& way, const Cell& cell, std::uint64_t exchange) {
+void read(const CellWay& way, const Cell& cell, std::uint64_t exchange) {
   await([&] { return cell.full(); });
   Word seen[words];
   std::memcpy(seen, cell.payload(), sizeof seen);
@@ -49,7 +49,7 @@ struct Told {
   }
 };
 
-Program make(const Way& way) {
+Program make_cell(const CellWay& way) {
   const Cell cell(shared_memory(Cell::bytes_for(bytes)), bytes, way.with_canary);
   const Told name{new (shared_memory(64)) std::atomic<int>(0)};
   if (!way.clears) cell.clear();
@@ -71,11 +71,11 @@ Program make(const Way& way) {
 
 std::vector<Scenario> cell_scenarios() {
   return {
-      {"cell, mark", [] { return make({false, 3, 3}); }},
-      {"cell, canary", [] { return make({true, 3, 3}); }},
-      {"cell, canary, first message ends in it", [] { return make({true, 3, 0}); }},
-      {"cell, canary, second message ends in it", [] { return make({true, 4, 1}); }},
-      {"cell, cleared by its reader", [] { return make({true, 2, 1, true}); }},
+      {"cell, mark", [] { return make_cell({false, 3, 3}); }},
+      {"cell, canary", [] { return make_cell({true, 3, 3}); }},
+      {"cell, canary, first message ends in it", [] { return make_cell({true, 3, 0}); }},
+      {"cell, canary, second message ends in it", [] { return make_cell({true, 4, 1}); }},
+      {"cell, cleared by its reader", [] { return make_cell({true, 2, 1, true}); }},
   };
 }
 

@@ -12,7 +12,7 @@
 namespace tonari::explorer {
 namespace {
 
-struct Way {
+struct LinkWay {
   SharedLimits limits;
   std::size_t bytes;
   std::size_t ranks = 2;  // each sends to the next one and receives from the last one
@@ -35,7 +35,7 @@ Message content(std::uint64_t from, std::uint64_t exchange) {
 
 // A rank and what it sends and receives. All that it does is done by `step`.
 struct Participant {
-  const Way* way = nullptr;
+  const LinkWay* way = nullptr;
   std::size_t rank = 0, from = 0;
   std::shared_ptr<SharedLink> link;
   bool sends = false, receives = false;
@@ -128,7 +128,7 @@ struct Participant {
 
 // Whoever finds that another rank is gone has not overlooked what that one sent.
 void give_up(Participant& own, const Participant& sender) {
-  const Way& way = *own.way;
+  const LinkWay& way = *own.way;
   must(way.killed || way.leaves, "a rank that is only late was given up");
   const bool awaited = own.receives && own.taken < own.link->in(0).slots().size();
   if (awaited && own.sent && way.limits.single_copy == 0 &&
@@ -150,7 +150,7 @@ void run(Participant& own, const Participant& sender) {
 
 using Participants = std::vector<Participant>;
 
-void connect(const Way& way, Participants& all) {
+void connect(const LinkWay& way, Participants& all) {
   std::vector<std::shared_ptr<const Node>> nodes;
   std::map<std::int32_t, SegmentName> names;
   for (std::size_t k = 0; k < way.ranks; ++k) {
@@ -169,7 +169,7 @@ void connect(const Way& way, Participants& all) {
   }
 }
 
-Participants participants(const Way& way) {
+Participants participants(const LinkWay& way) {
   Participants all(way.ranks);
   for (std::size_t k = 0; k < way.ranks; ++k) {
     Participant& each = all[k];
@@ -186,9 +186,9 @@ Participants participants(const Way& way) {
   return all;
 }
 
-Program make(const Way& way) {
+Program make_link(const LinkWay& way) {
   blocks_may_change = way.limits.single_copy > 0 && (way.leaves || way.killed);
-  const auto kept = std::make_shared<const Way>(way);
+  const auto kept = std::make_shared<const LinkWay>(way);
   const auto all = std::make_shared<Participants>(participants(*kept));
   Program program;
   for (std::size_t k = 0; k < way.ranks; ++k)
@@ -202,7 +202,7 @@ Program make(const Way& way) {
 std::vector<Scenario> link_scenarios() {
   const SharedLimits canary{}, mark{.canary = 0},
       parts{.canary = 0, .whole = 0, .chunk = 8, .cells = 2}, single{.canary = 0, .single_copy = 1};
-  const std::vector<std::pair<std::string, Way>> ways{
+  const std::vector<std::pair<std::string, LinkWay>> ways{
       {"canary, both ways", {canary, 12}},
       {"canary, three exchanges one way", {canary, 16, 2, false, 3}},
       {"canary, three ranks", {canary, 8, 3}},
@@ -225,7 +225,7 @@ std::vector<Scenario> link_scenarios() {
   };
   std::vector<Scenario> all;
   for (const auto& [name, way] : ways)
-    all.push_back({"inbox, " + name, [way = way] { return make(way); },
+    all.push_back({"inbox, " + name, [way = way] { return make_link(way); },
                    way.back && way.limits.single_copy > 0});
   return all;
 }

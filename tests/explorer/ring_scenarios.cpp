@@ -49,7 +49,7 @@ void receive(RingIn& in, std::uint64_t message) {
 }
 
 // taken: the sender waits until its last message was taken, and then changes what it refers to.
-Program make(std::uint64_t messages, bool taken) {
+Program make_ring(std::uint64_t messages, bool taken) {
   const MessageRing ring(shared_memory(MessageRing::bytes_for(payload_bytes)), payload_bytes);
   auto* const block = reinterpret_cast<std::uint64_t*>(shared_memory(8));
   Program program;
@@ -143,9 +143,9 @@ Program make_queued() {
 
 std::vector<Scenario> ring_scenarios() {
   return {
-      {"ring, three messages", [] { return make(3, false); }},
-      {"ring, once round and on", [] { return make(5, false); }},
-      {"ring, a message that is read where it lies", [] { return make(1, true); }},
+      {"ring, three messages", [] { return make_ring(3, false); }},
+      {"ring, once round and on", [] { return make_ring(5, false); }},
+      {"ring, a message that is read where it lies", [] { return make_ring(1, true); }},
       {"ring, its writer leaves", [] { return make_broken(false); }},
       {"ring, its writer is killed", [] { return make_broken(true); }},
       {"ring, two threads write in turn", make_queued},

@@ -12,7 +12,7 @@
 namespace tonari::explorer {
 namespace {
 
-struct Way {
+struct SwapWay {
   bool single_copy;
   std::size_t words, chunk;  // of a block; bytes
   std::uint64_t swaps = 1;
@@ -27,11 +27,11 @@ struct Partner {
   std::uint64_t* block = nullptr;
 };
 
-void fill(const Way& way, const Partner& own) {
+void fill(const SwapWay& way, const Partner& own) {
   for (std::size_t k = 0; k < way.words; ++k) own.block[k] = payload(own.rank, 0, k);
 }
 
-void expect(const Way& way, const Partner& own, std::size_t from) {
+void expect(const SwapWay& way, const Partner& own, std::size_t from) {
   std::vector<std::uint64_t> seen(way.words);
   std::memcpy(seen.data(), own.block, 8 * way.words);
   for (std::size_t k = 0; k < way.words; ++k)
@@ -39,12 +39,12 @@ void expect(const Way& way, const Partner& own, std::size_t from) {
 }
 
 // Whoever has given up may use its memory again.
-void leave(const Way& way, const Partner& own) {
+void leave(const SwapWay& way, const Partner& own) {
   own.swap->leave();
   std::memset(own.block, 0, 8 * way.words);
 }
 
-void run(const Way& way, const Partner& own) {
+void run(const SwapWay& way, const Partner& own) {
   for (std::uint64_t k = 0; k < way.swaps; ++k) {
     own.swap->start();
     for (Swap::State state{}; state != Swap::State::complete;) {
@@ -60,7 +60,7 @@ void run(const Way& way, const Partner& own) {
   }
 }
 
-void connect(const Way& way, std::array<Partner, 2>& both) {
+void connect(const SwapWay& way, std::array<Partner, 2>& both) {
   const SharedLimits limits{.canary = 0,
                             .whole = 0,
                             .chunk = way.single_copy ? 128 : way.chunk,
@@ -79,7 +79,7 @@ void connect(const Way& way, std::array<Partner, 2>& both) {
   for (Partner& each : both) each.link->attach(names), each.link->finish_attach();
 }
 
-void make_swap(const Way& way, Partner& own) {
+void make_swap(const SwapWay& way, Partner& own) {
   const auto other = static_cast<std::int32_t>(1 - own.rank);
   const SwapBlock block{other, 8 * way.words, reinterpret_cast<std::byte*>(own.block)};
   if (!way.single_copy) {
@@ -91,7 +91,7 @@ void make_swap(const Way& way, Partner& own) {
       std::make_shared<Memory>(way.chunk));
 }
 
-Program make(const Way& way) {
+Program make_swap(const SwapWay& way) {
   blocks_may_change = false;
   const auto both = std::make_shared<std::array<Partner, 2>>();
   for (std::size_t k = 0; k < 2; ++k) {
@@ -112,7 +112,7 @@ Program make(const Way& way) {
 
 std::vector<Scenario> swap_scenarios() {
   constexpr std::size_t two_pages = 1024;  // words: each rank swaps one page
-  const std::vector<std::pair<std::string, Way>> ways{
+  const std::vector<std::pair<std::string, SwapWay>> ways{
       {"by cells", {false, 2, 8}},
       {"by cells, once round and on", {false, 3, 8}},
       {"by cells, there and back", {false, 2, 8, 2}},
@@ -126,7 +126,7 @@ std::vector<Scenario> swap_scenarios() {
   };
   std::vector<Scenario> all;
   for (const auto& [name, way] : ways)
-    all.push_back({"swap, " + name, [way = way] { return make(way); },
+    all.push_back({"swap, " + name, [way = way] { return make_swap(way); },
                    !way.single_copy && way.words * way.swaps > 2});
   return all;
 }

@@ -10,7 +10,7 @@
 namespace tonari::explorer {
 namespace {
 
-struct Way {
+struct TurnWay {
   std::size_t ranks;
   std::uint64_t steps;
   bool killed = false, leaves = false;
@@ -47,7 +47,7 @@ bool exchange(const Grid& own, std::uint64_t step) {
   return true;
 }
 
-void run(const Way& way, const Grid& own) {
+void run(const TurnWay& way, const Grid& own) {
   for (std::uint64_t step = 0; step < way.steps; ++step) {
     if (step > 0) expect_ghosts(own, step - 1);
     if (way.leaves && choose(2) == 1) return own.turns->give_up();
@@ -58,7 +58,7 @@ void run(const Way& way, const Grid& own) {
   }
 }
 
-Program make(const Way& way) {
+Program make_turn(const TurnWay& way) {
   std::vector<std::byte*> words;
   std::vector<std::uint64_t*> cells;
   for (std::size_t k = 0; k < way.ranks; ++k) {
@@ -82,11 +82,11 @@ Program make(const Way& way) {
 
 std::vector<Scenario> turn_scenarios() {
   return {
-      {"ghosts, two ranks", [] { return make({2, 4}); }},
-      {"ghosts, three ranks", [] { return make({3, 3}); }},
-      {"ghosts, a rank is killed", [] { return make({2, 3, true}); }},
-      {"ghosts, one of three ranks is killed", [] { return make({3, 2, true}); }, true},
-      {"ghosts, a rank gives up", [] { return make({3, 2, false, true}); }},
+      {"ghosts, two ranks", [] { return make_turn({2, 4}); }},
+      {"ghosts, three ranks", [] { return make_turn({3, 3}); }},
+      {"ghosts, a rank is killed", [] { return make_turn({2, 3, true}); }},
+      {"ghosts, one of three ranks is killed", [] { return make_turn({3, 2, true}); }, true},
+      {"ghosts, a rank gives up", [] { return make_turn({3, 2, false, true}); }},
   };
 }
 
