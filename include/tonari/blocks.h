@@ -103,8 +103,7 @@ TONARI_API int tonari_blocks_get_array(tonari_blocks blocks, int64_t block, tona
  *  info     keys of tonari_alltoall_init (tonari_algorithm, tonari_channel, tonari_tune, ...);
  *           tonari_recv_view is ignored. tonari_start_with=yes: tonari_blocks_start_with may bring
  *           other arrays; each array then is a block of its own, which takes longer.
- * Errors: ARGUMENT, BUFFERS, MISMATCH, OVERFLOW (more than 1 GiB between two ranks), ALGORITHM,
- * MEMORY, MPI. */
+ * Errors: ARGUMENT, BUFFERS, MISMATCH, OVERFLOW, ALGORITHM, MEMORY, MPI. */
 TONARI_API int tonari_blocks_forward_init(tonari_blocks blocks, void* const arrays[],
                                           const tonari_ghosts* ghosts, MPI_Info info,
                                           tonari_request* request);

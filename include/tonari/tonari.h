@@ -35,7 +35,8 @@
  *    are completed and freed by the thread that makes the calls on their neighborhood.
  *  - Counts and displacements mean what they mean in MPI 4.1's neighborhood collectives. Counts are
  *    in elements of the type. Displacements of v forms are in elements (extents) of the type, and
- *    of w forms in bytes. tonari keeps no pointers to the arrays passed to init calls, only to the
+ *    of w forms in bytes. Functions with _c at the end take counts of type MPI_Count
+ *    (large_counts.h). tonari keeps no pointers to the arrays passed to init calls, only to the
  *    buffers themselves. Datatypes may be freed after init.
  *  - A child that a rank makes by fork() may free its copies of handles, also of active requests,
  *    or end by exit(); no other rank notices. It can do nothing else with them. What shared memory
@@ -197,6 +198,7 @@ TONARI_API int tonari_neighborhood_create_from_comm(MPI_Comm comm, MPI_Info info
  *           travels along it, in an all-to-all as in an allgather. Weights are needed, not
  *           negative, and the same at both ends (checked: MISMATCH names both ranks and both
  *           weights). Offsets and Cartesian and graph communicators have none (ARGUMENT).
+ *           Weights are int, as in MPI, so blocks of 2 GiB and more cannot be promised.
  *           Both collectives are planned and chosen when the neighborhood is made. Forwarding ranks
  *           learn the sizes there for what was chosen, so one-shot calls exchange no sizes. Nor do
  *           requests, with one exception: those that measure (tonari_tune auto and measure) let
@@ -579,4 +581,7 @@ TONARI_API int tonari_alltoallv_inplace_general(void* buf, const int sendcounts[
 #ifdef __cplusplus
 }
 #endif
+
+#include <tonari/large_counts.h>
+
 #endif

@@ -196,6 +196,26 @@ TONARI_API int tonari_vector_create_box_nodes(MPI_Comm cart, const int cells[], 
 TONARI_API int tonari_vector_create_box_cells(MPI_Comm cart, const int cells[], int width,
                                               int along, MPI_Info info, tonari_vector* vector);
 
+/* [collective] The same five with counts and numbers of cells of type MPI_Count, and places of type
+ * MPI_Aint, for arrays of 2^31 values or more. Ranks may mix both kinds. */
+TONARI_API int tonari_vector_create_from_neighbors_c(
+    MPI_Comm comm, int64_t owned, int sends, const int destinations[], const MPI_Count sendcounts[],
+    const MPI_Aint send_indices[], int receives, const int sources[], const MPI_Count recvcounts[],
+    const MPI_Aint recv_places[], MPI_Info info, tonari_vector* vector);
+TONARI_API int tonari_vector_create_from_ids_c(MPI_Comm comm, int64_t owned,
+                                               const int64_t owned_ids[],
+                                               const MPI_Aint owned_places[], int64_t needed,
+                                               const int64_t needed_ids[],
+                                               const MPI_Aint ghost_places[], MPI_Info info,
+                                               tonari_vector* vector);
+TONARI_API int tonari_vector_create_shared_c(MPI_Comm comm, int64_t count, const int64_t ids[],
+                                             const MPI_Aint places[], MPI_Info info,
+                                             tonari_vector* vector);
+TONARI_API int tonari_vector_create_box_nodes_c(MPI_Comm cart, const MPI_Count cells[],
+                                                MPI_Info info, tonari_vector* vector);
+TONARI_API int tonari_vector_create_box_cells_c(MPI_Comm cart, const MPI_Count cells[], int width,
+                                                int along, MPI_Info info, tonari_vector* vector);
+
 /* [collective] Requests made on it stay valid: the last of them frees what they share. Sets *vector
  * to null. */
 TONARI_API int tonari_vector_free(tonari_vector* vector);
@@ -231,8 +251,7 @@ typedef struct tonari_vector_values {
  * says.
  * Start to completion allocates nothing. With several hops, values that pass through this rank go
  * on when it calls tonari_test or tonari_wait, or by that thread.
- * Errors: ARGUMENT, BUFFERS, MISMATCH, OVERFLOW (2 GiB or more between two ranks at once),
- * ALGORITHM, MEMORY, MPI. */
+ * Errors: ARGUMENT, BUFFERS, MISMATCH, OVERFLOW, ALGORITHM, MEMORY, MPI. */
 TONARI_API int tonari_vector_forward_init(tonari_vector vector, const tonari_vector_values* values,
                                           const void* owned, void* ghosts, MPI_Info info,
                                           tonari_request* request);

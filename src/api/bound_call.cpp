@@ -11,7 +11,7 @@ BoundCall::Side::Side(const BufferArguments& given, std::size_t blocks) : given_
   if (given.form == Form::regular || given.form == Form::v)
     types_.push_back(named_type(given.type));
   if (given.form == Form::regular || blocks == 0) return;
-  counts_.assign(given.counts, given.counts + blocks);
+  counts_ = KeptNumbers(given.counts, blocks);
   displacements_.assign(given.displacements, given.displacements + blocks);
   if (given.form == Form::w)
     std::transform(given.types, given.types + blocks, std::back_inserter(types_), named_type);
@@ -19,8 +19,8 @@ BoundCall::Side::Side(const BufferArguments& given, std::size_t blocks) : given_
 
 bool BoundCall::Side::same(const BufferArguments& given) const {
   if (given.buffer != given_.buffer || given.count != given_.count) return false;
-  if (!counts_.empty() && (!given.counts || !given.displacements)) return false;
-  if (!std::equal(counts_.begin(), counts_.end(), given.counts) ||
+  if (!displacements_.empty() && !given.displacements) return false;
+  if (!counts_.same(given.counts) ||
       !std::equal(displacements_.begin(), displacements_.end(), given.displacements))
     return false;
   if (given.form != Form::w) return types_.front().is(given.type);

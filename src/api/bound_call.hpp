@@ -38,7 +38,7 @@ class BoundCall {
     bool same(const BufferArguments& given) const;
 
     BufferArguments given_;  // its arrays may be gone
-    std::vector<int> counts_;
+    KeptNumbers counts_;
     std::vector<MPI_Aint> displacements_;
     std::vector<NamedType> types_;
   };

@@ -27,7 +27,7 @@ struct SideOfCall {
   }
   // name...: what named() takes; nothing is named that is right
   template <class... Name>
-  void check_count(int count, Name... name) const {
+  void check_count(MPI_Count count, Name... name) const {
     if (count < 0)
       fail(Errc::argument, named(name...), " is ", count, "; counts must not be negative");
   }
@@ -39,11 +39,12 @@ struct SideOfCall {
     if (buffer == MPI_IN_PLACE)
       fail(Errc::argument, "MPI_IN_PLACE has no meaning in a neighborhood collective");
   }
-  void require_list(const void* list, const char* what) const {
+  template <class List>
+  void require_list(const List& list, const char* what) const {
     if (blocks > 0 && !list) fail(Errc::argument, named(what), " is NULL");
   }
   // count elements each, one block after the other
-  std::vector<TypedBlock> regular(int count, MPI_Datatype type) const {
+  std::vector<TypedBlock> regular(MPI_Count count, MPI_Datatype type) const {
     check_buffer();
     std::vector<TypedBlock> all;
     if (blocks == 0) return all;
@@ -55,7 +56,7 @@ struct SideOfCall {
       all.push_back({step * static_cast<MPI_Aint>(i), count, type});
     return all;
   }
-  std::vector<TypedBlock> v(const int counts[], const MPI_Aint displacements[],
+  std::vector<TypedBlock> v(Numbers counts, const MPI_Aint displacements[],
                             MPI_Datatype type) const {
     check_buffer();
     require_list(counts, "counts"), require_list(displacements, "displs");
@@ -68,7 +69,7 @@ struct SideOfCall {
     }
     return all;
   }
-  std::vector<TypedBlock> w(const int counts[], const MPI_Aint displacements[],
+  std::vector<TypedBlock> w(Numbers counts, const MPI_Aint displacements[],
                             const MPI_Datatype types[]) const {
     check_buffer();
     require_list(counts, "counts"), require_list(displacements, "displs");

@@ -2,31 +2,33 @@
 // The six operations as the program calls them, before anything is read.
 #pragma once
 
+#include "base/numbers.hpp"
 #include "channels/arguments.hpp"
 #include "engine/local_topology.hpp"
 
 namespace tonari {
 
-// One side of a call. Members that its form does not have stay empty.
+// One side of a call. Members that its form does not have stay empty. Counts are int, or MPI_Count
+// in the forms with _c (docs/adr/0034-large-counts.md).
 struct BufferArguments {
   Form form = Form::regular;
   const void* buffer = nullptr;
-  int count = 0;                            // regular
+  MPI_Count count = 0;                      // regular
   MPI_Datatype type = MPI_DATATYPE_NULL;    // regular and v
-  const int* counts = nullptr;              // v and w
+  Numbers counts = {};                      // v and w
   const MPI_Aint* displacements = nullptr;  // v: in extents of the type, w: in bytes
   const MPI_Datatype* types = nullptr;      // w
   const SpaceId* spaces = nullptr;          // of blocks; null: all lie in the side's buffer
 };
-inline BufferArguments regular(const void* buffer, int count, MPI_Datatype type) {
+inline BufferArguments regular(const void* buffer, MPI_Count count, MPI_Datatype type) {
   return {Form::regular, buffer, count, type};
 }
-inline BufferArguments v_form(const void* buffer, const int counts[],
-                              const MPI_Aint displacements[], MPI_Datatype type) {
+inline BufferArguments v_form(const void* buffer, Numbers counts, const MPI_Aint displacements[],
+                              MPI_Datatype type) {
   return {Form::v, buffer, 0, type, counts, displacements};
 }
-inline BufferArguments w_form(const void* buffer, const int counts[],
-                              const MPI_Aint displacements[], const MPI_Datatype types[]) {
+inline BufferArguments w_form(const void* buffer, Numbers counts, const MPI_Aint displacements[],
+                              const MPI_Datatype types[]) {
   return {Form::w, buffer, 0, MPI_DATATYPE_NULL, counts, displacements, types};
 }
 

@@ -77,15 +77,21 @@ class MergedSide {
   using Numbers = std::pair<std::size_t, std::size_t>;  // of the side, of its block
 
   void join(const std::vector<Numbers>& numbers, AbsoluteBlocks& all) const {
+    if (numbers.size() == 1) {
+      const auto [side, k] = numbers[0];
+      const AbsoluteBlocks& one = sides_[side].blocks;
+      return all.add(one.address(k), one.count(k), one.type(k), fixed_space);
+    }
     std::vector<int> counts;
     std::vector<MPI_Aint> addresses;
     std::vector<MPI_Datatype> types;
+    std::vector<OwnedType> large;
     for (const auto& [side, k] : numbers) {
       const AbsoluteBlocks& blocks = sides_[side].blocks;
-      counts.push_back(blocks.count(k)), types.push_back(blocks.type(k));
+      const CountedType counted = with_int_count(blocks.count(k), blocks.type(k), large);
+      counts.push_back(counted.count), types.push_back(counted.type);
       addresses.push_back(blocks.address(k));
     }
-    if (numbers.size() == 1) return all.add(addresses[0], counts[0], types[0], fixed_space);
     OwnedType type;
     check_mpi(MPI_Type_create_struct(static_cast<int>(numbers.size()), counts.data(),
                                      addresses.data(), types.data(), type.place()),

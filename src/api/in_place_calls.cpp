@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The in-place all-to-all exchanges as C functions: tonari_alltoall_inplace_init,
-// tonari_ialltoall_inplace, tonari_alltoall_inplace, and the same of the other three forms.
+// tonari_ialltoall_inplace, tonari_alltoall_inplace, and the same of the other three forms; with _c
+// at the end their counts are of type MPI_Count.
 #include "api/group.hpp"
 #include "api/in_place.hpp"
 
@@ -39,13 +40,14 @@ int completed(const InPlaceCall& call) { return run_once(preparing(call, Use::on
 
 }  // namespace
 
-// Each form as parameters, and as what is made of them.
-#define PARAMETERS_regular void *buf, int count, MPI_Datatype type
-#define PARAMETERS_v_form void *buf, const int counts[], const MPI_Aint displs[], MPI_Datatype type
-#define PARAMETERS_w_form \
-  void *buf, const int counts[], const MPI_Aint displs[], const MPI_Datatype types[]
-#define PARAMETERS_general                                                                \
-  void *buf, const int sendcounts[], const MPI_Aint senddispls[], const int recvcounts[], \
+// Each form as parameters, and as what is made of them. Integer: the type of counts.
+#define PARAMETERS_regular(Integer) void *buf, Integer count, MPI_Datatype type
+#define PARAMETERS_v_form(Integer) \
+  void *buf, const Integer counts[], const MPI_Aint displs[], MPI_Datatype type
+#define PARAMETERS_w_form(Integer) \
+  void *buf, const Integer counts[], const MPI_Aint displs[], const MPI_Datatype types[]
+#define PARAMETERS_general(Integer)                                                               \
+  void *buf, const Integer sendcounts[], const MPI_Aint senddispls[], const Integer recvcounts[], \
       const MPI_Aint recvdispls[], MPI_Datatype type
 #define GIVEN_regular regular(buf, count, type), {}, false
 #define GIVEN_v_form v_form(buf, counts, displs, type), {}, false
@@ -53,18 +55,22 @@ int completed(const InPlaceCall& call) { return run_once(preparing(call, Use::on
 #define GIVEN_general \
   v_form(buf, recvcounts, recvdispls, type), v_form(buf, sendcounts, senddispls, type), true
 
-#define IN_PLACE(name, form)                                                           \
-  extern "C" int tonari_##name##_init(PARAMETERS_##form, MPI_Comm comm, MPI_Info info, \
-                                      tonari_request* request) {                       \
-    return made({GIVEN_##form, comm, info}, request);                                  \
-  }                                                                                    \
-  extern "C" int tonari_i##name(PARAMETERS_##form, MPI_Comm comm, MPI_Info info,       \
-                                tonari_request* request) {                             \
-    return started({GIVEN_##form, comm, info}, request);                               \
-  }                                                                                    \
-  extern "C" int tonari_##name(PARAMETERS_##form, MPI_Comm comm, MPI_Info info) {      \
-    return completed({GIVEN_##form, comm, info});                                      \
+// suffix: of the functions whose counts have this type.
+#define IN_PLACE_WITH(suffix, Integer, name, form)                                                 \
+  extern "C" int tonari_##name##_init##suffix(PARAMETERS_##form(Integer), MPI_Comm comm,           \
+                                              MPI_Info info, tonari_request* request) {            \
+    return made({GIVEN_##form, comm, info}, request);                                              \
+  }                                                                                                \
+  extern "C" int tonari_i##name##suffix(PARAMETERS_##form(Integer), MPI_Comm comm, MPI_Info info,  \
+                                        tonari_request* request) {                                 \
+    return started({GIVEN_##form, comm, info}, request);                                           \
+  }                                                                                                \
+  extern "C" int tonari_##name##suffix(PARAMETERS_##form(Integer), MPI_Comm comm, MPI_Info info) { \
+    return completed({GIVEN_##form, comm, info});                                                  \
   }
+#define IN_PLACE(name, form)       \
+  IN_PLACE_WITH(, int, name, form) \
+  IN_PLACE_WITH(_c, MPI_Count, name, form)
 
 IN_PLACE(alltoall_inplace, regular)
 IN_PLACE(alltoallv_inplace, v_form)
@@ -79,4 +85,5 @@ IN_PLACE(alltoallv_inplace_general, general)
 #undef GIVEN_v_form
 #undef GIVEN_w_form
 #undef GIVEN_general
+#undef IN_PLACE_WITH
 #undef IN_PLACE

@@ -7,6 +7,7 @@
 
 #include "api/handles.hpp"
 #include "api/request.hpp"
+#include "channels/large_type.hpp"
 #include "channels/owned_type.hpp"
 #include "channels/type_of_bytes.hpp"
 
@@ -40,10 +41,7 @@ inline OwnedNeighborhood make_adjacent(MPI_Comm comm, const std::vector<int>& so
 // One side of a call: blocks at absolute addresses.
 class AbsoluteBlocks {
  public:
-  // A contiguous block of more bytes needs a type: MPI_BYTE counts them in an int.
-  static constexpr std::uint64_t most_without_type = std::uint64_t{1} << 30;
-
-  void add(MPI_Aint address, int count, MPI_Datatype type, SpaceId space) {
+  void add(MPI_Aint address, MPI_Count count, MPI_Datatype type, SpaceId space) {
     addresses_.push_back(address), counts_.push_back(count), types_.push_back(type);
     spaces_.push_back(space);
   }
@@ -53,15 +51,15 @@ class AbsoluteBlocks {
   }
   // Bytes at absolute addresses, all in this space.
   void add(const Layout& bytes, SpaceId space) {
-    if (bytes.contiguous() && bytes.bytes() <= most_without_type)
-      add(bytes.runs().empty() ? 0 : bytes.runs().front().offset, static_cast<int>(bytes.bytes()),
-          MPI_BYTE, space);
+    if (bytes.contiguous())
+      add(bytes.runs().empty() ? 0 : bytes.runs().front().offset,
+          static_cast<MPI_Count>(bytes.bytes()), MPI_BYTE, space);
     else
       add(0, type_of_bytes(bytes), space);
   }
   std::size_t size() const { return addresses_.size(); }
   MPI_Aint address(std::size_t k) const { return addresses_[k]; }
-  int count(std::size_t k) const { return counts_[k]; }
+  MPI_Count count(std::size_t k) const { return counts_[k]; }
   MPI_Datatype type(std::size_t k) const { return types_[k]; }
   BufferArguments given() const {
     BufferArguments all = w_form(MPI_BOTTOM, counts_.data(), addresses_.data(), types_.data());
@@ -70,7 +68,7 @@ class AbsoluteBlocks {
   }
 
  private:
-  std::vector<int> counts_;
+  std::vector<MPI_Count> counts_;
   std::vector<MPI_Aint> addresses_;
   std::vector<MPI_Datatype> types_;
   std::vector<OwnedType> owned_;

@@ -65,7 +65,7 @@ SideShape::SideShape(const BufferArguments& given, std::size_t blocks)
   };
   if (given.form != Form::w && blocks > 0) mark(given.type);
   if (given.form == Form::regular || blocks == 0) return;
-  counts_.assign(given.counts, given.counts + blocks);
+  counts_ = KeptNumbers(given.counts, blocks);
   displacements_.assign(given.displacements, given.displacements + blocks);
   if (given.form != Form::w) return;
   types_.assign(given.types, given.types + blocks);
@@ -74,7 +74,7 @@ SideShape::SideShape(const BufferArguments& given, std::size_t blocks)
 
 bool SideShape::same(const BufferArguments& given) const {
   return given.form == form_ && given.count == count_ && given.type == type_ &&
-         same_list(counts_, given.counts) && same_list(displacements_, given.displacements) &&
+         counts_.same(given.counts) && same_list(displacements_, given.displacements) &&
          same_list(types_, given.types);
 }
 

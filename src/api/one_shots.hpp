@@ -36,9 +36,9 @@ class SideShape {
 
  private:
   Form form_ = Form::regular;
-  int count_ = 0;
+  MPI_Count count_ = 0;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
-  std::vector<int> counts_;
+  KeptNumbers counts_;
   std::vector<MPI_Aint> displacements_;
   std::vector<MPI_Datatype> types_;
   std::vector<NamedType> marked_;  // those that can be freed, once each

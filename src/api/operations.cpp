@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The six operations as C functions: tonari_alltoall_init, tonari_alltoall, tonari_ialltoall, and
-// the same for alltoallv, alltoallw, allgather, allgatherv and allgatherw.
+// the same for alltoallv, alltoallw, allgather, allgatherv and allgatherw; with _c at the end their
+// counts are of type MPI_Count.
 #include "api/grouped_operation.hpp"
 
 using namespace tonari;
@@ -80,35 +81,41 @@ int started(tonari_neighborhood near, tonari_request* request, const Call& call)
 }  // namespace
 
 // One side of a call, as parameters and as what is made of them. `access` is const where the side
-// is read.
-#define PARAMETERS_regular(access, side) \
-  access void *side##buf, int side##count, MPI_Datatype side##type
-#define PARAMETERS_v_form(access, side)                                            \
-  access void *side##buf, const int side##counts[], const MPI_Aint side##displs[], \
+// is read. Integer: the type of counts.
+#define PARAMETERS_regular(access, side, Integer) \
+  access void *side##buf, Integer side##count, MPI_Datatype side##type
+#define PARAMETERS_v_form(access, side, Integer)                                       \
+  access void *side##buf, const Integer side##counts[], const MPI_Aint side##displs[], \
       MPI_Datatype side##type
-#define PARAMETERS_w_form(access, side)                                            \
-  access void *side##buf, const int side##counts[], const MPI_Aint side##displs[], \
+#define PARAMETERS_w_form(access, side, Integer)                                       \
+  access void *side##buf, const Integer side##counts[], const MPI_Aint side##displs[], \
       const MPI_Datatype side##types[]
 #define GIVEN_regular(side) regular(side##buf, side##count, side##type)
 #define GIVEN_v_form(side) v_form(side##buf, side##counts, side##displs, side##type)
 #define GIVEN_w_form(side) w_form(side##buf, side##counts, side##displs, side##types)
 
-#define OPERATION(name, collective, sent, received)                                               \
-  extern "C" int tonari_##name##_init(PARAMETERS_##sent(const, send),                             \
-                                      PARAMETERS_##received(, recv), tonari_neighborhood near,    \
-                                      MPI_Info info, tonari_request* request) {                   \
+// suffix: of the functions whose counts have this type.
+#define OPERATION_WITH(suffix, Integer, name, collective, sent, received)                         \
+  extern "C" int tonari_##name##_init##suffix(                                                    \
+      PARAMETERS_##sent(const, send, Integer), PARAMETERS_##received(, recv, Integer),            \
+      tonari_neighborhood near, MPI_Info info, tonari_request* request) {                         \
     return init(near, info, request,                                                              \
                 {Collective::collective, GIVEN_##sent(send), GIVEN_##received(recv)});            \
   }                                                                                               \
-  extern "C" int tonari_##name(PARAMETERS_##sent(const, send), PARAMETERS_##received(, recv),     \
-                               tonari_neighborhood near) {                                        \
+  extern "C" int tonari_##name##suffix(PARAMETERS_##sent(const, send, Integer),                   \
+                                       PARAMETERS_##received(, recv, Integer),                    \
+                                       tonari_neighborhood near) {                                \
     return completed(near, {Collective::collective, GIVEN_##sent(send), GIVEN_##received(recv)}); \
   }                                                                                               \
-  extern "C" int tonari_i##name(PARAMETERS_##sent(const, send), PARAMETERS_##received(, recv),    \
-                                tonari_neighborhood near, tonari_request* request) {              \
+  extern "C" int tonari_i##name##suffix(PARAMETERS_##sent(const, send, Integer),                  \
+                                        PARAMETERS_##received(, recv, Integer),                   \
+                                        tonari_neighborhood near, tonari_request* request) {      \
     return started(near, request,                                                                 \
                    {Collective::collective, GIVEN_##sent(send), GIVEN_##received(recv)});         \
   }
+#define OPERATION(name, collective, sent, received)       \
+  OPERATION_WITH(, int, name, collective, sent, received) \
+  OPERATION_WITH(_c, MPI_Count, name, collective, sent, received)
 
 OPERATION(alltoall, alltoall, regular, regular)
 OPERATION(alltoallv, alltoall, v_form, v_form)
@@ -123,4 +130,5 @@ OPERATION(allgatherw, allgather, regular, w_form)
 #undef GIVEN_regular
 #undef GIVEN_v_form
 #undef GIVEN_w_form
+#undef OPERATION_WITH
 #undef OPERATION

@@ -68,19 +68,12 @@ class Collector {
   // The cells of a message at one of its ends.
   std::vector<Piece> pieces_of(const BlockMessage& message, bool own) const {
     std::vector<Piece> all;
-    std::uint64_t bytes = 0;
     for_cells(message, [&](const BlockLink& link, int f) {
       const std::size_t array = blocks_.array_of(own ? link.from : link.to, f);
       const bool joined = pieces_ == Pieces::joined;
       if (!joined || all.empty()) all.push_back({{}, joined ? fixed_space : space_of_array(array)});
-      const Layout some = cells(link, own, f);
-      bytes += some.bytes(), all.back().bytes.add(some, 0);
+      all.back().bytes.add(cells(link, own, f), 0);
     });
-    constexpr std::uint64_t most = AbsoluteBlocks::most_without_type;
-    if (bytes > most)
-      fail(Errc::overflow, "ghosts between this rank and rank ", message.peer, " have ", bytes,
-           " bytes, but a message takes at most ", most,
-           "; exchange fewer fields, or narrower ghosts, at once");
     return all;
   }
 

@@ -41,7 +41,7 @@ class Binder {
   }
 
   Binding& binding_;
-  std::map<std::pair<MPI_Datatype, int>, Shape> shapes_;
+  std::map<std::pair<MPI_Datatype, MPI_Count>, Shape> shapes_;
 };
 
 }  // namespace

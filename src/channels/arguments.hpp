@@ -30,7 +30,7 @@ using Shifts = std::span<const std::ptrdiff_t>;
 
 struct TypedBlock {
   MPI_Aint displacement = 0;  // bytes from the buffer's address
-  int count = 0;
+  MPI_Count count = 0;
   MPI_Datatype type = MPI_BYTE;
   SpaceId space = fixed_space;
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
+#include "channels/large_type.hpp"
 #include "channels/mpi_error.hpp"
 #include "channels/owned_type.hpp"
 
@@ -22,14 +23,6 @@ Extent extent_of(MPI_Datatype type) {
   MPI_Aint low = 0, length = 0;
   check_mpi(MPI_Type_get_extent(type, &low, &length), "MPI_Type_get_extent");
   return {low, length};
-}
-
-MPI_Count size_of(MPI_Datatype type) {
-  MPI_Count size = 0;
-  check_mpi(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
-  if (size == MPI_UNDEFINED)
-    fail(Errc::overflow, "an element of a datatype has more bytes than MPI can count");
-  return size;
 }
 
 Layout bytes(MPI_Count length) {
@@ -369,7 +362,7 @@ Body distributed_array(Arguments a, const Blocks& blocks, bool large) {
 
 // A type without parts.
 Layout basic(MPI_Datatype type) {
-  const MPI_Count size = size_of(type);
+  const MPI_Count size = size_of_type(type);
   const Extent extent = extent_of(type);
   if (extent.low == 0 && extent.length == size) return bytes(size);
   return flatten_by_packing(type);  // a pair with a gap, such as MPI_SHORT_INT
@@ -416,7 +409,7 @@ Layout element_of(MPI_Datatype type) {
 class Packer {
  public:
   explicit Packer(MPI_Datatype type)
-      : packed_(checked_cast<int>(size_of(type), "bytes of an element of a datatype")) {
+      : packed_(checked_cast<int>(size_of_type(type), "bytes of an element of a datatype")) {
     check_mpi(MPI_Type_get_true_extent(type, &low_, &length_), "MPI_Type_get_true_extent");
     if (packed_.empty()) low_ = length_ = 0;
     memory_.resize(length_);

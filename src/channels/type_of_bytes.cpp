@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "channels/type_of_bytes.hpp"
 
+#include <limits>
+
 #include "base/checked.hpp"
+#include "channels/large_type.hpp"
 #include "channels/mpi_error.hpp"
 
 namespace tonari {
@@ -19,14 +22,33 @@ OwnedType join_types(const std::vector<OwnedType>& parts, const std::vector<MPI_
   return owned;
 }
 
+namespace {
+
+// Pieces that follow each other at the run's stride.
+OwnedType type_of(const Run& run) {
+  std::vector<OwnedType> large;
+  const CountedType piece = with_int_count(static_cast<MPI_Count>(run.length), MPI_BYTE, large);
+  OwnedType all;
+  if (run.count <= static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    check_mpi(MPI_Type_create_hvector(static_cast<int>(run.count), piece.count, run.stride,
+                                      piece.type, all.place()),
+              "MPI_Type_create_hvector");
+    return all;
+  }
+  OwnedType one, spaced;
+  check_mpi(MPI_Type_contiguous(piece.count, piece.type, one.place()), "MPI_Type_contiguous");
+  check_mpi(MPI_Type_create_resized(one.get(), 0, run.stride, spaced.place()),
+            "MPI_Type_create_resized");
+  return elements_of(static_cast<MPI_Count>(run.count), spaced.get());
+}
+
+}  // namespace
+
 OwnedType type_of_bytes(const Layout& bytes) {
   std::vector<OwnedType> parts;
   std::vector<MPI_Aint> places;
   for (const Run& run : bytes.runs()) {
-    check_mpi(MPI_Type_create_hvector(checked_cast<int>(run.count, "pieces of a message"),
-                                      checked_cast<int>(run.length, "bytes of a piece"), run.stride,
-                                      MPI_BYTE, parts.emplace_back().place()),
-              "MPI_Type_create_hvector");
+    parts.push_back(type_of(run));
     places.push_back(run.offset);
   }
   return join_types(parts, places);

@@ -13,11 +13,7 @@ NativeExchange::NativeExchange(Context& context, const Arguments& arguments,
       arguments_(arguments, context.vertex(), context.topology().shape),
       persistent_(has_persistent_neighborhood_collectives()) {
   messages_ = static_cast<int>(arguments_.send_counts.size()) - 1;
-  for (int k = 0; k < messages_; ++k) {
-    int size = 0;
-    check_mpi(MPI_Type_size(arguments_.send_types[k], &size), "MPI_Type_size");
-    bytes_ += static_cast<Bytes>(size) * arguments_.send_counts[k];
-  }
+  bytes_ = arguments_.bytes();
   stay_together(context.comm());
   if (persistent_) request_ = native_init(arguments_, comm_->get());
 }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "channels/abandon.hpp"
+#include "channels/large_type.hpp"
 #include "channels/quirks.hpp"
 
 namespace tonari {
@@ -14,17 +15,17 @@ NativeSwaps::NativeSwaps(std::shared_ptr<const OwnedComm> comm, const TypedBlock
     fail(Errc::algorithm, "this MPI's MPI_Ialltoallw fails in place on some ranks");
   TypeDuplicates duplicate(owned_);
   for (const TypedBlock& block : blocks.of) {
-    if (block.displacement > std::numeric_limits<int>::max())
+    if (!regular_ && block.displacement > std::numeric_limits<int>::max())
       fail(Errc::algorithm, "MPI_Alltoallw counts displacements as int; one is ",
            block.displacement);
-    int size = 0;
-    check_mpi(MPI_Type_size(block.type, &size), "MPI_Type_size");
+    const MPI_Count size = size_of_type(block.type);
     const bool sent = static_cast<int>(counts_.size()) != rank && block.count > 0 && size > 0;
     messages_ += sent;
     bytes_ += sent ? static_cast<Bytes>(size) * static_cast<Bytes>(block.count) : 0;
-    counts_.push_back(block.count);
+    const CountedType counted = with_int_count(block.count, duplicate(block.type), owned_);
+    counts_.push_back(counted.count);
     displacements_.push_back(static_cast<int>(block.displacement));
-    types_.push_back(duplicate(block.type));
+    types_.push_back(counted.type);
   }
 }
 

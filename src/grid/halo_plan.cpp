@@ -70,11 +70,8 @@ const HaloEnd* find(const std::vector<HaloEnd>& ends, Region direction) {
 
 void add_arrival(const Arrivals& arrivals, const HaloEnd* end, AbsoluteBlocks& blocks) {
   const std::uint64_t all = end ? arrivals.bytes(*end) : 0;
-  if (all > AbsoluteBlocks::most_without_type)
-    fail(Errc::overflow, "the ghosts of one neighbor have ", all,
-         " bytes; a reverse exchange takes at most ", AbsoluteBlocks::most_without_type);
-  blocks.add(end ? reinterpret_cast<MPI_Aint>(arrivals.place(*end)) : 0, static_cast<int>(all),
-             MPI_BYTE, fixed_space);
+  blocks.add(end ? reinterpret_cast<MPI_Aint>(arrivals.place(*end)) : 0,
+             static_cast<MPI_Count>(all), MPI_BYTE, fixed_space);
 }
 
 void add_block(const HaloGrid& grid, const HaloRequest& request, const HaloEnd* end, bool send,
@@ -82,7 +79,7 @@ void add_block(const HaloGrid& grid, const HaloRequest& request, const HaloEnd* 
   const Layout bytes =
       end ? bytes_of(grid, request, *end, send != request.reverse, views) : Layout();
   const SpaceId space = end ? space_of(grid, end->link.subdomain) : fixed_space;
-  if (bytes.contiguous() && bytes.bytes() <= AbsoluteBlocks::most_without_type)
+  if (bytes.contiguous())
     blocks.add(bytes, space);
   else
     blocks.add(0, type_of(grid, request, *end, bytes), space);

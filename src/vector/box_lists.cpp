@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "api/guard.hpp"
-#include "base/error.hpp"
+#include "base/checked.hpp"
 #include "engine/read_topology.hpp"
 
 namespace tonari {
@@ -55,11 +55,11 @@ void expect_same(int mine, int theirs, const char* name, std::int32_t rank, std:
 
 void BoxLists::check(int /*ranks*/) const {
   const Grid ranks = require_grid(cart_, most_surface_dims);
-  require(cells_, "cells");
+  require(cells_.address(), "cells");
   const int dims = ranks.dimensions();
   for (int k = 0; k < dims; ++k)
-    if (cells_[k] < 1)
-      fail(Errc::argument, "`cells`[", k, "] is ", cells_[k],
+    if (cells_[static_cast<std::size_t>(k)] < 1)
+      fail(Errc::argument, "`cells`[", k, "] is ", cells_[static_cast<std::size_t>(k)],
            "; a box has at least one cell along each dimension");
   if (kind_.width < 1) fail(Errc::argument, "`width` is ", kind_.width, "; it must be at least 1");
   if (kind_.along < 0 || kind_.along > dims)
@@ -72,7 +72,8 @@ void BoxLists::check(int /*ranks*/) const {
 GridBox BoxLists::box(const Grid& ranks) const {
   GridBox box{ranks.dimensions(), {}, {}, {}};
   for (int k = 0; k < box.dims; ++k) {
-    box.own[k] = std::int64_t{cells_[k]} + kind_.overlap;
+    box.own[k] = checked_add<std::int64_t>(cells_[static_cast<std::size_t>(k)], kind_.overlap,
+                                           "points of a box");
     if (ranks.size(k) > 1 || ranks.periodic(k)) box.lower[k] = box.upper[k] = kind_.width;
   }
   return box;

@@ -35,8 +35,7 @@ class BoxLists : public VectorLists {
   };
 
   // cells: of this rank, one number per dimension.
-  BoxLists(MPI_Comm cart, const int cells[], BoxKind kind)
-      : cart_(cart), cells_(cells), kind_(kind) {}
+  BoxLists(MPI_Comm cart, Numbers cells, BoxKind kind) : cart_(cart), cells_(cells), kind_(kind) {}
   // The index of a point that the neighbor has; `at` counts from the first point of this box.
   std::int64_t index_at(const Neighbor& neighbor, const GridBox& mine, const Cells& at) const;
 
@@ -52,13 +51,13 @@ class BoxLists : public VectorLists {
                const BoxKind& theirs) const;
 
   MPI_Comm cart_;
-  const int* cells_;
+  Numbers cells_;
   BoxKind kind_;
 };
 
 class BoxNodes final : public BoxLists {
  public:
-  BoxNodes(MPI_Comm cart, const int cells[]) : BoxLists(cart, cells, {1, 1, 0}) {}
+  BoxNodes(MPI_Comm cart, Numbers cells) : BoxLists(cart, cells, {1, 1, 0}) {}
 
  private:
   ListedNeeds needs_of(const GridBox& mine, std::int64_t first,
@@ -67,7 +66,7 @@ class BoxNodes final : public BoxLists {
 
 class BoxCells final : public BoxLists {
  public:
-  BoxCells(MPI_Comm cart, const int cells[], int width, int along)
+  BoxCells(MPI_Comm cart, Numbers cells, int width, int along)
       : BoxLists(cart, cells, {0, width, along}) {}
 
  private:

@@ -107,7 +107,7 @@ class Directory {
 };
 
 std::int64_t place_of(const IdList& list, std::int64_t k) {
-  return list.places ? list.places[k] : k;
+  return list.places ? list.places[static_cast<std::size_t>(k)] : k;
 }
 
 std::int64_t length_of(const IdList& list) {
@@ -121,7 +121,7 @@ void check_own_places(const IdList& list, const char* count, const char* ids, co
   check_list(list.count, count, list.ids, ids);
   if (!list.places) return;
   check_places(list.places, list.count, any_place, places, "it must not be negative");
-  if (const auto repeat = find_repeat({list.places, list.places + list.count}))
+  if (const auto repeat = find_repeat(list.places.copy(static_cast<std::size_t>(list.count))))
     fail(Errc::argument, "`", places, "` has place ", repeat->place, " twice (positions ",
          repeat->first, " and ", repeat->second, "); each id needs a place of its own");
 }
@@ -150,7 +150,7 @@ ListedNeeds IdLists::needs(RankGroup& group, const OwnedRanges& ranges, OwnedRan
     fail(Errc::argument, "rank ", group.here()[0], " needs id ", needed_.ids[k], " (position ", k,
          " of its list), but nobody owns it");
   }
-  if (needed_.places) needs.places = {needed_.places, needed_.places + needed_.count};
+  if (needed_.places) needs.places = needed_.places.copy(static_cast<std::size_t>(needed_.count));
   return needs;
 }
 

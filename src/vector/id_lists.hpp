@@ -9,7 +9,7 @@ namespace tonari {
 struct IdList {
   std::int64_t count;
   const std::int64_t* ids;
-  const int* places;  // null: in the order of the list
+  Numbers places;  // null: in the order of the list
 };
 
 class IdLists final : public VectorLists {

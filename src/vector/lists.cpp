@@ -8,15 +8,20 @@
 
 namespace tonari {
 
-std::int64_t length_of(const int places[], std::int64_t count) {
-  return count == 0 ? 0 : std::int64_t{*std::max_element(places, places + count)} + 1;
+std::int64_t length_of(Numbers places, std::int64_t count) {
+  std::int64_t length = 0;
+  for (std::int64_t k = 0; k < count; ++k)
+    length = std::max(length, places[static_cast<std::size_t>(k)] + 1);
+  return length;
 }
 
-void check_places(const int places[], std::int64_t count, std::int64_t length, const char* name,
+void check_places(Numbers places, std::int64_t count, std::int64_t length, const char* name,
                   const std::string& why) {
-  for (std::int64_t k = 0; k < count; ++k)
-    if (places[k] < 0 || places[k] >= length)
-      fail(Errc::argument, "`", name, "`[", k, "] is ", places[k], "; ", why);
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int64_t place = places[static_cast<std::size_t>(k)];
+    if (place < 0 || place >= length)
+      fail(Errc::argument, "`", name, "`[", k, "] is ", place, "; ", why);
+  }
 }
 
 std::optional<RepeatedPlace> find_repeat(const std::vector<std::int64_t>& places) {

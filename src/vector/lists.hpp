@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/numbers.hpp"
 #include "planners/graphs/rank_group.hpp"
 #include "vector/owned_ranges.hpp"
 
@@ -35,9 +36,9 @@ class VectorLists {
 };
 
 // One past the largest.
-std::int64_t length_of(const int places[], std::int64_t count);
+std::int64_t length_of(Numbers places, std::int64_t count);
 // Throws Errc::argument unless all are in 0, ..., length - 1; name: of the argument.
-void check_places(const int places[], std::int64_t count, std::int64_t length, const char* name,
+void check_places(Numbers places, std::int64_t count, std::int64_t length, const char* name,
                   const std::string& why);
 // Two positions of one place, or of one id, if there are.
 struct RepeatedPlace {

@@ -3,9 +3,8 @@
 
 #include <limits>
 #include <map>
-#include <numeric>
 
-#include "base/error.hpp"
+#include "base/checked.hpp"
 
 namespace tonari {
 namespace {
@@ -14,19 +13,26 @@ struct Names {
   const char *lists, *ranks, *counts;
 };
 
+std::int64_t count(const ListsByRank& by_rank, int list) {
+  return by_rank.counts[static_cast<std::size_t>(list)];
+}
+
 std::int64_t total(const ListsByRank& by_rank) {
-  return std::accumulate(by_rank.counts, by_rank.counts + by_rank.lists, std::int64_t{0});
+  std::int64_t all = 0;
+  for (int i = 0; i < by_rank.lists; ++i)
+    all = checked_add(all, count(by_rank, i), "values of all lists");
+  return all;
 }
 
 void check_lists(const ListsByRank& given, int ranks, const Names& names) {
   check_list(given.lists, names.lists, given.ranks, names.ranks);
-  check_list(given.lists, names.lists, given.counts, names.counts);
+  check_list(given.lists, names.lists, given.counts.address(), names.counts);
   for (int i = 0; i < given.lists; ++i) {
     if (given.ranks[i] < 0 || given.ranks[i] >= ranks)
       fail(Errc::argument, "`", names.ranks, "`[", i, "] is ", given.ranks[i],
            "; ranks go from 0 to ", ranks - 1);
-    if (given.counts[i] < 0)
-      fail(Errc::argument, "`", names.counts, "`[", i, "] is ", given.counts[i],
+    if (count(given, i) < 0)
+      fail(Errc::argument, "`", names.counts, "`[", i, "] is ", count(given, i),
            "; it must not be negative");
   }
 }
@@ -56,12 +62,13 @@ void NeighborLists::check(int ranks) const {
 
 void NeighborLists::send(RankGroup& group, std::int64_t first) const {
   std::vector<Word> message;
-  const int* place = sends_.places;
+  std::size_t begin = 0;
   for (int i = 0; i < sends_.lists; ++i) {
-    if (sends_.counts[i] == 0) continue;
-    message.assign(place, place + sends_.counts[i]);
+    const auto values = static_cast<std::size_t>(count(sends_, i));
+    if (values == 0) continue;
+    message = sends_.places.from(begin).copy(values);
     for (Word& index : message) index += first;
-    place += sends_.counts[i];
+    begin += values;
     group.send(0, sends_.ranks[i], message);
   }
 }
@@ -77,7 +84,7 @@ ListedNeeds NeighborLists::needs(RankGroup& group, const OwnedRanges& /*ranges*/
     values.insert(values.end(), m.words.begin(), m.words.end());
   }
   for (int i = 0; i < receives_.lists; ++i)
-    streams[receives_.ranks[i]].expected += receives_.counts[i];
+    streams[receives_.ranks[i]].expected += count(receives_, i);
   for (const auto& [source, stream] : streams)
     if (static_cast<std::int64_t>(stream.values.size()) != stream.expected)
       fail(Errc::mismatch, "rank ", source, " sends ", stream.values.size(), " values to rank ",
@@ -87,10 +94,11 @@ ListedNeeds NeighborLists::needs(RankGroup& group, const OwnedRanges& /*ranges*/
   needs.indices.reserve(static_cast<std::size_t>(total(receives_)));
   for (int i = 0; i < receives_.lists; ++i) {
     Stream& from = streams[receives_.ranks[i]];
-    for (int k = 0; k < receives_.counts[i]; ++k)
+    for (std::int64_t k = 0; k < count(receives_, i); ++k)
       needs.indices.push_back(from.values[from.taken++]);
   }
-  if (receives_.places) needs.places = {receives_.places, receives_.places + total(receives_)};
+  if (receives_.places)
+    needs.places = receives_.places.copy(static_cast<std::size_t>(total(receives_)));
   return needs;
 }
 

@@ -11,8 +11,8 @@ namespace tonari {
 struct ListsByRank {
   int lists;
   const int* ranks;
-  const int* counts;
-  const int* places;  // of all lists, one behind the other
+  Numbers counts;
+  Numbers places;  // of all lists, one behind the other
 };
 
 class NeighborLists final : public VectorLists {

@@ -2,7 +2,6 @@
 #include "vector/value_work.hpp"
 
 #include <cstring>
-#include <limits>
 
 #include "base/checked.hpp"
 
@@ -105,16 +104,8 @@ SpaceId ValueWork::space_of_message(const VectorPart& part) const {
 }
 
 AbsoluteBlocks ValueWork::side_of(const std::vector<VectorPart>& parts) const {
-  constexpr std::uint64_t most = std::numeric_limits<int>::max();
   AbsoluteBlocks side;
-  for (const VectorPart& part : parts) {
-    const Layout bytes = bytes_of_message(part);
-    if (bytes.bytes() > most)
-      fail(Errc::overflow, "the values for rank ", part.peer, " have ", bytes.bytes(),
-           " bytes, but a message takes at most ", most,
-           "; exchange fewer vectors or components, or fewer fields, at once");
-    side.add(bytes, space_of_message(part));
-  }
+  for (const VectorPart& part : parts) side.add(bytes_of_message(part), space_of_message(part));
   return side;
 }
 

@@ -222,6 +222,7 @@ inline Element make_element(Random& random, Style style, int bytes, int total) {
 
 struct Side {
   std::vector<int> counts;
+  bool large_counts = false;            // on the sending side: calls take them as MPI_Count (..._c)
   std::vector<MPI_Aint> displacements;  // v: elements, w: bytes
   std::vector<MPI_Datatype> types;
   std::vector<std::vector<Piece>> blocks;  // from the start of memory
@@ -365,16 +366,27 @@ inline int form(Operation op) { return static_cast<int>(op) % 3; }  // regular, 
 template <class Use>
 int of_operation(Operation op, Side& out, Side& in, Use use) {
   void *s = out.buffer(), *r = in.buffer();
-  const int *n = out.counts.data(), *m = in.counts.data();
   const MPI_Aint *a = out.displacements.data(), *b = in.displacements.data();
   const MPI_Datatype *t = out.types.data(), *u = in.types.data();
-#define TONARI_CALLS(name) tonari_##name, tonari_i##name, tonari_##name##_init
-  if (op == Operation::alltoall) return use(TONARI_CALLS(alltoall), s, *n, *t, r, *m, *u);
-  if (op == Operation::alltoallv) return use(TONARI_CALLS(alltoallv), s, n, a, *t, r, m, b, *u);
-  if (op == Operation::alltoallw) return use(TONARI_CALLS(alltoallw), s, n, a, t, r, m, b, u);
-  if (op == Operation::allgather) return use(TONARI_CALLS(allgather), s, *n, *t, r, *m, *u);
-  if (op == Operation::allgatherv) return use(TONARI_CALLS(allgatherv), s, *n, *t, r, m, b, *u);
-  return use(TONARI_CALLS(allgatherw), s, *n, *t, r, m, b, u);
+#define TONARI_CALLS(name, c) tonari_##name##c, tonari_i##name##c, tonari_##name##_init##c
+#define TONARI_OPERATION(c)                                                                       \
+  if (op == Operation::alltoall) return use(TONARI_CALLS(alltoall, c), s, *n, *t, r, *m, *u);     \
+  if (op == Operation::alltoallv)                                                                 \
+    return use(TONARI_CALLS(alltoallv, c), s, n, a, *t, r, m, b, *u);                             \
+  if (op == Operation::alltoallw) return use(TONARI_CALLS(alltoallw, c), s, n, a, t, r, m, b, u); \
+  if (op == Operation::allgather) return use(TONARI_CALLS(allgather, c), s, *n, *t, r, *m, *u);   \
+  if (op == Operation::allgatherv)                                                                \
+    return use(TONARI_CALLS(allgatherv, c), s, *n, *t, r, m, b, *u);                              \
+  return use(TONARI_CALLS(allgatherw, c), s, *n, *t, r, m, b, u);
+  if (out.large_counts) {
+    const std::vector<MPI_Count> sent(out.counts.begin(), out.counts.end()),
+        received(in.counts.begin(), in.counts.end());
+    const MPI_Count *n = sent.data(), *m = received.data();
+    TONARI_OPERATION(_c)
+  }
+  const int *n = out.counts.data(), *m = in.counts.data();
+  TONARI_OPERATION()
+#undef TONARI_OPERATION
 #undef TONARI_CALLS
 }
 

@@ -238,18 +238,4 @@ TEST_F(VectorErrors, RanksThatDisagree) {
                     TONARI_ERR_MISMATCH, {"or one that combines"});
 }
 
-// More than 2 GiB from one rank to another cannot be one message; the memory is only promised,
-// never touched.
-TEST_F(VectorErrors, MoreThanAMessageTakes) {
-  if (ranks == 1 || sanitized) GTEST_SKIP();
-  values = {};
-  values.type = MPI_DOUBLE, values.components = 1 << 28;
-  auto* const far = reinterpret_cast<double*>(static_cast<std::uintptr_t>(1) << 44);
-  tonari_request request = TONARI_REQUEST_NULL;
-  const int code = tonari_vector_forward_init(good, &values, far, far + (std::int64_t{1} << 34),
-                                              MPI_INFO_NULL, &request);
-  expect_everywhere(code, TONARI_ERR_OVERFLOW,
-                    {"have 2147483648 bytes", "fewer vectors or components"});
-}
-
 }  // namespace

@@ -91,26 +91,28 @@ NativeArguments::NativeArguments(const Arguments& arguments, const Vertex& verte
   for (std::size_t i = 0; i < vertex.targets.size(); ++i) {
     if (vertex.targets[i] < 0) continue;
     const TypedBlock& send = arguments.send[collective == Collective::alltoall ? i : 0];
-    send_counts.push_back(send.count);
+    const CountedType counted = with_int_count(send.count, duplicate(send.type), owned_);
+    send_counts.push_back(counted.count);
     send_displacements.push_back(send.displacement);
-    send_types.push_back(duplicate(send.type));
+    send_types.push_back(counted.type);
     send_spaces.push_back(send.space);
   }
   for (std::size_t j = 0; j < vertex.sources.size(); ++j) {
     if (vertex.sources[j] < 0) continue;
-    recv_counts.push_back(arguments.recv[j].count);
-    recv_displacements.push_back(arguments.recv[j].displacement);
-    recv_types.push_back(duplicate(arguments.recv[j].type));
-    recv_spaces.push_back(arguments.recv[j].space);
+    const TypedBlock& recv = arguments.recv[j];
+    const CountedType counted = with_int_count(recv.count, duplicate(recv.type), owned_);
+    recv_counts.push_back(counted.count);
+    recv_displacements.push_back(recv.displacement);
+    recv_types.push_back(counted.type);
+    recv_spaces.push_back(recv.space);
   }
   regular = can_be_regular(arguments, shape);
   if (regular) {
     // A side without blocks takes the other side's size: MPIs compare the two sizes, even where
     // nothing is sent or received.
-    const TypedBlock none{0, 0, MPI_BYTE};
-    recv_block = recv_types.empty() ? none : TypedBlock{0, arguments.recv[0].count, recv_types[0]};
-    send_block =
-        send_types.empty() ? recv_block : TypedBlock{0, arguments.send[0].count, send_types[0]};
+    const CountedType none{0, MPI_BYTE};
+    recv_block = recv_types.empty() ? none : CountedType{recv_counts[0], recv_types[0]};
+    send_block = send_types.empty() ? recv_block : CountedType{send_counts[0], send_types[0]};
     if (recv_types.empty()) recv_block = send_block;
   }
   // Addresses of empty lists must still be valid, and some MPIs want buffers where there are
@@ -131,6 +133,13 @@ void NativeArguments::move(Shifts by) {
   }
   for (std::size_t k = 0; k < send_spaces.size(); ++k) send_displacements[k] += by[send_spaces[k]];
   for (std::size_t k = 0; k < recv_spaces.size(); ++k) recv_displacements[k] += by[recv_spaces[k]];
+}
+
+Bytes NativeArguments::bytes() const {
+  Bytes all = 0;
+  for (std::size_t k = 0; k < send_counts.size(); ++k)
+    all += static_cast<Bytes>(size_of_type(send_types[k])) * static_cast<Bytes>(send_counts[k]);
+  return all;
 }
 
 bool has_persistent_neighborhood_collectives() { return TONARI_PERSISTENT_COLLECTIVES; }

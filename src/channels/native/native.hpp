@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "channels/arguments.hpp"
+#include "channels/large_type.hpp"
 #include "channels/owned_comm.hpp"
 #include "channels/owned_type.hpp"
 #include "topology/vertex.hpp"
@@ -49,13 +50,14 @@ struct NativeArguments {
   Collective collective;
   const void* sendbuf;
   void* recvbuf;
-  TypedBlock send_block, recv_block;  // regular form
+  CountedType send_block, recv_block;  // regular form
   std::vector<int> send_counts, recv_counts;
   std::vector<MPI_Aint> send_displacements, recv_displacements;
   std::vector<SpaceId> send_spaces, recv_spaces;     // of blocks
-  std::vector<MPI_Datatype> send_types, recv_types;  // duplicates: the program may free its own
+  std::vector<MPI_Datatype> send_types, recv_types;  // made here: the program may free its own
 
   void move(Shifts by);  // what lies in spaces that have moved so far
+  Bytes bytes() const;   // sent
 
  private:
   std::vector<OwnedType> owned_;

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "channels/large_type.hpp"
 #include "channels/p2p/program.hpp"
 #include "channels/quirks.hpp"
 
@@ -93,12 +94,13 @@ class Typer {
     }
   }
 
-  void add_as_described(Pieces& pieces, Slice s) const {
+  void add_as_described(Pieces& pieces, Slice s) {
     const bool sent = s.buffer == Buffer::send;
     const TypedBlock& typed = (sent ? arguments_.send : arguments_.recv)[s.block];
     const void* buffer = sent ? arguments_.sendbuf : arguments_.recvbuf;
-    pieces.add_typed(reinterpret_cast<MPI_Aint>(buffer) + typed.displacement, typed.count,
-                     typed.type, typed.space);
+    const CountedType counted = with_int_count(typed.count, typed.type, p_.types);
+    pieces.add_typed(reinterpret_cast<MPI_Aint>(buffer) + typed.displacement, counted.count,
+                     counted.type, typed.space);
   }
 
   MPI_Datatype strided(const Run& run) {

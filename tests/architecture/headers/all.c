@@ -5,6 +5,7 @@
 #include <tonari/grid_layout.h>
 #include <tonari/group.h>
 #include <tonari/iso.h>
+#include <tonari/large_counts.h>
 #include <tonari/sparse.h>
 #include <tonari/tonari.h>
 #include <tonari/vector.h>
