@@ -3,7 +3,7 @@
 // exceptions. Header only.
 //
 //   // values: counts[0] for destinations[0], then counts[1] for destinations[1], ...
-//   const auto got = tonari::sparse_alltoallv(comm, destinations, counts, std::span(values));
+//   const auto got = tonari::sparse_alltoallv(comm, destinations, counts, values);
 //   for (const auto& [source, theirs] : got) use(source, theirs);
 //
 // What is collective and which errors there are is said in sparse.h; functions that fail throw
@@ -89,9 +89,12 @@ namespace detail {
 // ranks refuse, so that this rank does not throw alone.
 template <class T>
 struct SparseCall {
+  SparseCall(std::span<const int> to, std::span<const MPI_Count> of_each, Elements<T> all)
+      : destinations(to), counts(of_each), values(all) {}
+
   std::span<const int> destinations;
   std::span<const MPI_Count> counts;
-  std::span<T> values;
+  Elements<T> values;
 
   std::uint64_t needed() const {
     std::uint64_t all = 0;
@@ -99,35 +102,38 @@ struct SparseCall {
       if (count > 0) all += static_cast<std::uint64_t>(count);
     return all;
   }
-  bool fits() const { return destinations.size() == counts.size() && needed() <= values.size(); }
+  bool fits() const {
+    return destinations.size() == counts.size() && values.size != no_size &&
+           needed() <= values.size;
+  }
   // call(sends, destinations, counts, displacements, type, values)
   template <class Call>
   void make(const Call& call) const {
-    const int code =
-        call(fits() ? static_cast<int>(destinations.size()) : -1, destinations.data(),
-             counts.data(), nullptr, mpi_type<std::remove_const_t<T>>(), values.data());
+    const int code = call(fits() ? static_cast<int>(destinations.size()) : -1, destinations.data(),
+                          counts.data(), nullptr, values.type(), values.data);
     if (fits()) return check(code);
-    throw Failure(TONARI_ERR_ARGUMENT, "tonari::sparse_alltoallv: there are " +
-                                           std::to_string(destinations.size()) + " destinations, " +
-                                           std::to_string(counts.size()) + " counts for " +
-                                           std::to_string(needed()) + " values, and " +
-                                           std::to_string(values.size()) + " values");
+    throw Failure(TONARI_ERR_ARGUMENT,
+                  "tonari::sparse_alltoallv: there are " + std::to_string(destinations.size()) +
+                      " destinations, " + std::to_string(counts.size()) + " counts for " +
+                      std::to_string(needed()) + " values, and " +
+                      (values.size == no_size ? "they are not contiguous"
+                                              : std::to_string(values.size) + " values"));
   }
 };
 
 }  // namespace detail
 
 // [collective] values: those of all messages, one message right behind the other; counts[i] of them
-// go to destinations[i].
-template <class T>
-Messages<std::remove_const_t<T>> sparse_alltoallv(MPI_Comm comm, std::span<const int> destinations,
-                                                  std::span<const MPI_Count> counts,
-                                                  std::span<T> values,
-                                                  MPI_Info info = MPI_INFO_NULL) {
+// go to destinations[i]. Any contiguous range of numbers (ranges.hpp).
+template <detail::Readable Values>
+  requires detail::OfNumbers<Values>
+auto sparse_alltoallv(MPI_Comm comm, std::span<const int> destinations,
+                      std::span<const MPI_Count> counts, Values&& values,
+                      MPI_Info info = MPI_INFO_NULL) {
   tonari_messages messages = TONARI_MESSAGES_NULL;
-  detail::SparseCall<T>{destinations, counts, values}.make(
+  detail::SparseCall{destinations, counts, detail::elements_of(values)}.make(
       [&](auto... given) { return tonari_sparse_alltoallv(given..., comm, info, &messages); });
-  return Messages<std::remove_const_t<T>>(messages);
+  return Messages<typename detail::ElementsOf<Values>::Value>(messages);
 }
 
 // Messages on their way.
@@ -152,21 +158,21 @@ class PendingMessages {
 };
 
 // [collective] The same, without waiting. `values` must not change until it is complete.
-template <class T>
-PendingMessages<std::remove_const_t<T>> sparse_ialltoallv(MPI_Comm comm,
-                                                          std::span<const int> destinations,
-                                                          std::span<const MPI_Count> counts,
-                                                          std::span<T> values,
-                                                          MPI_Info info = MPI_INFO_NULL) {
-  auto place = std::make_unique<Messages<std::remove_const_t<T>>>();
+template <detail::Readable Values>
+  requires detail::OfNumbers<Values>
+auto sparse_ialltoallv(MPI_Comm comm, std::span<const int> destinations,
+                       std::span<const MPI_Count> counts, Values&& values,
+                       MPI_Info info = MPI_INFO_NULL) {
+  using Number = typename detail::ElementsOf<Values>::Value;
+  auto place = std::make_unique<Messages<Number>>();
   Request owner;  // where this throws, it completes what was begun
-  detail::SparseCall<T>{destinations, counts, values}.make([&](auto... given) {
+  detail::SparseCall{destinations, counts, detail::elements_of(values)}.make([&](auto... given) {
     tonari_request request = TONARI_REQUEST_NULL;
     const int code = tonari_sparse_ialltoallv(given..., comm, info, place->to_fill(), &request);
     owner = Request(request);
     return code;
   });
-  return {std::move(place), std::move(owner)};
+  return PendingMessages<Number>(std::move(place), std::move(owner));
 }
 
 }  // namespace api0

@@ -2,7 +2,7 @@
 // tonari for C++20: tonari.h with owners, spans and exceptions. Header only.
 //
 //   tonari::Neighborhood near(cart, offsets);
-//   tonari::Request swap = near.alltoall(std::span<const double>(out), std::span(in));
+//   tonari::Request swap = near.alltoall(out, in);  // any contiguous ranges: see ranges.hpp
 //   for (...) { swap.start(); compute_interior(); swap.wait(); compute_border(); }
 //
 // What the operations do, which are collective, and what may overlap is said in tonari.h. Here in
@@ -12,8 +12,9 @@
 //  - Destructors free. That of Neighborhood is collective: let neighborhoods of one communicator go
 //    in the same order on all ranks. A Request that is active is waited for, because other ranks
 //    may depend on blocks that pass through this one.
-//  - Spans of counts, displacements and types must have one entry per neighbor (in place: per
-//    rank); their length is checked.
+//  - Counts, displacements and types must have one entry per neighbor (in place: per rank); their
+//    length is checked. Counts are int or MPI_Count (ranges.hpp); if one side has these and the
+//    other those, the call copies one list.
 #pragma once
 
 #if __cplusplus <= 201703L
@@ -21,9 +22,9 @@
 #endif
 
 #include <tonari/tonari.h>
+#include <tonari/ranges.hpp>
 
 #include <array>
-#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -47,67 +48,6 @@ class Failure : public std::runtime_error {
 
 inline void check(int code) {
   if (code != TONARI_SUCCESS) throw Failure(code, tonari_last_error());
-}
-
-// The MPI datatype of T, for the typed forms. Specialize it for further types: `template <> inline
-// MPI_Datatype tonari::mpi_type<Cell>() {...}`.
-template <class T>
-MPI_Datatype mpi_type() = delete;
-template <>
-inline MPI_Datatype mpi_type<float>() {
-  return MPI_FLOAT;
-}
-template <>
-inline MPI_Datatype mpi_type<double>() {
-  return MPI_DOUBLE;
-}
-template <>
-inline MPI_Datatype mpi_type<std::complex<float>>() {
-  return MPI_C_FLOAT_COMPLEX;
-}
-template <>
-inline MPI_Datatype mpi_type<std::complex<double>>() {
-  return MPI_C_DOUBLE_COMPLEX;
-}
-template <>
-inline MPI_Datatype mpi_type<char>() {
-  return MPI_CHAR;
-}
-template <>
-inline MPI_Datatype mpi_type<std::byte>() {
-  return MPI_BYTE;
-}
-template <>
-inline MPI_Datatype mpi_type<std::int8_t>() {
-  return MPI_INT8_T;
-}
-template <>
-inline MPI_Datatype mpi_type<std::uint8_t>() {
-  return MPI_UINT8_T;
-}
-template <>
-inline MPI_Datatype mpi_type<std::int16_t>() {
-  return MPI_INT16_T;
-}
-template <>
-inline MPI_Datatype mpi_type<std::uint16_t>() {
-  return MPI_UINT16_T;
-}
-template <>
-inline MPI_Datatype mpi_type<std::int32_t>() {
-  return MPI_INT32_T;
-}
-template <>
-inline MPI_Datatype mpi_type<std::uint32_t>() {
-  return MPI_UINT32_T;
-}
-template <>
-inline MPI_Datatype mpi_type<std::int64_t>() {
-  return MPI_INT64_T;
-}
-template <>
-inline MPI_Datatype mpi_type<std::uint64_t>() {
-  return MPI_UINT64_T;
 }
 
 // Owner of a tonari_request. Empty after a move; an empty request is complete.
@@ -156,8 +96,8 @@ class Request {
 
 namespace detail {
 
-// From spans to arguments of the C interface. What has the wrong length becomes an argument that it
-// refuses on all ranks, so that this rank does not throw alone.
+// From ranges to arguments of the C interface. What has the wrong length becomes an argument that
+// it refuses on all ranks, so that this rank does not throw alone.
 struct Spans {
   template <class Init>
   static Request made(Init init) {
@@ -173,13 +113,20 @@ struct Spans {
   static const T* per_rank(std::span<const T> entries, MPI_Comm comm) {
     return array(entries, ranks(comm));
   }
-  static int whole(std::size_t elements) {
-    return elements <= std::numeric_limits<int>::max() ? static_cast<int>(elements) : -1;
+  static int whole(std::size_t ranks) {
+    return ranks <= std::numeric_limits<int>::max() ? static_cast<int>(ranks) : -1;
   }
-  static int block(std::size_t elements, int count) {
+  // Numbers in all of a buffer, and in each of `count` blocks of equal size.
+  template <class T>
+  static MPI_Count all(const Elements<T>& buffer) {
+    return block(buffer, 1);
+  }
+  template <class T>
+  static MPI_Count block(const Elements<T>& buffer, int count) {
     const auto s = static_cast<std::size_t>(count);
     if (s == 0) return 0;
-    return elements % s == 0 ? whole(elements / s) : -1;
+    if (buffer.size == no_size || buffer.size % s != 0) return -1;
+    return static_cast<MPI_Count>(buffer.size / s * ElementOf<std::remove_const_t<T>>::numbers);
   }
   static int ranks(MPI_Comm comm) {
     int size = 0;
@@ -187,8 +134,9 @@ struct Spans {
     return size;
   }
   // Nothing if a block reaches beyond `elements`. What is negative is refused where it is read.
-  static std::span<const int> within(std::size_t elements, std::span<const int> counts,
-                                     std::span<const MPI_Aint> displs) {
+  static Counts within(std::size_t elements, const Counts& counts,
+                       std::span<const MPI_Aint> displs) {
+    if (elements == no_size) return {};
     for (std::size_t j = 0; j < counts.size() && j < displs.size(); ++j) {
       if (counts[j] <= 0 || displs[j] < 0) continue;
       const auto count = static_cast<std::size_t>(counts[j]),
@@ -197,6 +145,45 @@ struct Spans {
     }
     return counts;
   }
+
+  // call(function, its counts ...) with the form of a function whose counts are of the type that
+  // the program's have: `narrow` takes int, `large` takes MPI_Count. n, m: how many there must be.
+  template <class Narrow, class Large, class Call>
+  static int with_counts(Narrow narrow, Large large, const Counts& counts, int n, Call call) {
+    if (!counts.wide()) return call(narrow, right(counts, n, counts.ints()));
+    return call(large, right(counts, n, counts.large()));
+  }
+  template <class Narrow, class Large, class Call>
+  static int with_counts(Narrow narrow, Large large, const Counts& send, int n, const Counts& recv,
+                         int m, Call call) {
+    if (!send.wide() && !recv.wide())
+      return call(narrow, right(send, n, send.ints()), right(recv, m, recv.ints()));
+    const Widened sent(send), received(recv);
+    return call(large, right(send, n, sent.at), right(recv, m, received.at));
+  }
+  // The count of one block beside such lists: of the type that the form takes.
+  template <class Integer>
+  static Integer one_count(const Integer*, MPI_Count count) {
+    return static_cast<Integer>(count);
+  }
+  static Counts if_large(const MPI_Count& count) {
+    return count > std::numeric_limits<int>::max() ? Counts(std::span(&count, 1)) : Counts();
+  }
+
+ private:
+  template <class Integer>
+  static const Integer* right(const Counts& counts, int n, const Integer* at) {
+    return counts.size() == static_cast<std::size_t>(n) ? at : nullptr;
+  }
+  struct Widened {
+    std::vector<MPI_Count> copy;
+    const MPI_Count* at;
+    explicit Widened(const Counts& counts) : at(counts.large()) {
+      if (counts.wide()) return;
+      copy.assign(counts.ints(), counts.ints() + counts.size());
+      at = copy.data();
+    }
+  };
 };
 
 }  // namespace detail
@@ -290,173 +277,238 @@ class Neighborhood : detail::Spans {
   }
   tonari_neighborhood handle() const noexcept { return handle_; }  // stays owned
 
-  // send: count() blocks of one size; recv: sources_count() of that size. The spans must outlive
-  // the request.
-  template <class T>
-  Request alltoall(std::span<const T> send, std::span<T> recv,
-                   MPI_Info info = MPI_INFO_NULL) const {
-    return alltoall(send.data(), block(send.size(), count()), mpi_type<T>(), recv.data(),
-                    block(recv.size(), sources_count()), mpi_type<T>(), info);
+  // send: count() blocks of one size; recv: sources_count() of that size. Any contiguous ranges of
+  // the same elements (ranges.hpp), which must outlive the request.
+  template <detail::Readable Send, detail::Writable Recv>
+    requires detail::Alike<Send, Recv>
+  Request alltoall(Send&& send, Recv&& recv, MPI_Info info = MPI_INFO_NULL) const {
+    const auto out = detail::elements_of(send);
+    const auto in = detail::elements_of(recv);
+    return alltoall(out.data, block(out, count()), out.type(), in.data, block(in, sources_count()),
+                    in.type(), info);
   }
   // send: one block; recv: sources_count() blocks of its size.
-  template <class T>
-  Request allgather(std::span<const T> send, std::span<T> recv,
-                    MPI_Info info = MPI_INFO_NULL) const {
-    return allgather(send.data(), whole(send.size()), mpi_type<T>(), recv.data(),
-                     block(recv.size(), sources_count()), mpi_type<T>(), info);
+  template <detail::Readable Send, detail::Writable Recv>
+    requires detail::Alike<Send, Recv>
+  Request allgather(Send&& send, Recv&& recv, MPI_Info info = MPI_INFO_NULL) const {
+    const auto out = detail::elements_of(send);
+    const auto in = detail::elements_of(recv);
+    return allgather(out.data, all(out), out.type(), in.data, block(in, sources_count()), in.type(),
+                     info);
   }
 
-  Request alltoall(const void* send, int sendcount, MPI_Datatype sendtype, void* recv,
-                   int recvcount, MPI_Datatype recvtype, MPI_Info info = MPI_INFO_NULL) const {
+  Request alltoall(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                   MPI_Count recvcount, MPI_Datatype recvtype,
+                   MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
-      return tonari_alltoall_init(send, sendcount, sendtype, recv, recvcount, recvtype, handle_,
-                                  info, out);
+      return tonari_alltoall_init_c(send, sendcount, sendtype, recv, recvcount, recvtype, handle_,
+                                    info, out);
     });
   }
-  Request allgather(const void* send, int sendcount, MPI_Datatype sendtype, void* recv,
-                    int recvcount, MPI_Datatype recvtype, MPI_Info info = MPI_INFO_NULL) const {
-    return made([&](tonari_request* out) {
-      return tonari_allgather_init(send, sendcount, sendtype, recv, recvcount, recvtype, handle_,
-                                   info, out);
-    });
-  }
-  Request alltoallv(const void* send, std::span<const int> sendcounts,
-                    std::span<const MPI_Aint> senddispls, MPI_Datatype sendtype, void* recv,
-                    std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls,
-                    MPI_Datatype recvtype, MPI_Info info = MPI_INFO_NULL) const {
-    return made([&](tonari_request* out) {
-      return tonari_alltoallv_init(send, array(sendcounts, count()), array(senddispls, count()),
-                                   sendtype, recv, array(recvcounts, sources_count()),
-                                   array(recvdispls, sources_count()), recvtype, handle_, info,
-                                   out);
-    });
-  }
-  Request allgatherv(const void* send, int sendcount, MPI_Datatype sendtype, void* recv,
-                     std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls,
-                     MPI_Datatype recvtype, MPI_Info info = MPI_INFO_NULL) const {
-    return made([&](tonari_request* out) {
-      return tonari_allgatherv_init(
-          send, sendcount, sendtype, recv, array(recvcounts, sources_count()),
-          array(recvdispls, sources_count()), recvtype, handle_, info, out);
-    });
-  }
-  Request alltoallw(const void* send, std::span<const int> sendcounts,
-                    std::span<const MPI_Aint> senddispls, std::span<const MPI_Datatype> sendtypes,
-                    void* recv, std::span<const int> recvcounts,
-                    std::span<const MPI_Aint> recvdispls, std::span<const MPI_Datatype> recvtypes,
+  Request allgather(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                    MPI_Count recvcount, MPI_Datatype recvtype,
                     MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
-      return tonari_alltoallw_init(
-          send, array(sendcounts, count()), array(senddispls, count()), array(sendtypes, count()),
-          recv, array(recvcounts, sources_count()), array(recvdispls, sources_count()),
-          array(recvtypes, sources_count()), handle_, info, out);
+      return tonari_allgather_init_c(send, sendcount, sendtype, recv, recvcount, recvtype, handle_,
+                                     info, out);
     });
   }
-  Request allgatherw(const void* send, int sendcount, MPI_Datatype sendtype, void* recv,
-                     std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls,
+  Request alltoallv(const void* send, const Counts& sendcounts,
+                    std::span<const MPI_Aint> senddispls, MPI_Datatype sendtype, void* recv,
+                    const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
+                    MPI_Datatype recvtype, MPI_Info info = MPI_INFO_NULL) const {
+    return made([&](tonari_request* out) {
+      return with_counts(tonari_alltoallv_init, tonari_alltoallv_init_c, sendcounts, count(),
+                         recvcounts, sources_count(), [&](auto function, auto n, auto m) {
+                           return function(send, n, array(senddispls, count()), sendtype, recv, m,
+                                           array(recvdispls, sources_count()), recvtype, handle_,
+                                           info, out);
+                         });
+    });
+  }
+  Request allgatherv(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                     const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
+                     MPI_Datatype recvtype, MPI_Info info = MPI_INFO_NULL) const {
+    return made([&](tonari_request* out) {
+      return with_counts(tonari_allgatherv_init, tonari_allgatherv_init_c, if_large(sendcount), 0,
+                         recvcounts, sources_count(), [&](auto function, auto, auto m) {
+                           return function(send, one_count(m, sendcount), sendtype, recv, m,
+                                           array(recvdispls, sources_count()), recvtype, handle_,
+                                           info, out);
+                         });
+    });
+  }
+  Request alltoallw(const void* send, const Counts& sendcounts,
+                    std::span<const MPI_Aint> senddispls, std::span<const MPI_Datatype> sendtypes,
+                    void* recv, const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
+                    std::span<const MPI_Datatype> recvtypes, MPI_Info info = MPI_INFO_NULL) const {
+    return made([&](tonari_request* out) {
+      return with_counts(tonari_alltoallw_init, tonari_alltoallw_init_c, sendcounts, count(),
+                         recvcounts, sources_count(), [&](auto function, auto n, auto m) {
+                           return function(send, n, array(senddispls, count()),
+                                           array(sendtypes, count()), recv, m,
+                                           array(recvdispls, sources_count()),
+                                           array(recvtypes, sources_count()), handle_, info, out);
+                         });
+    });
+  }
+  Request allgatherw(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                     const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
                      std::span<const MPI_Datatype> recvtypes, MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
-      return tonari_allgatherw_init(send, sendcount, sendtype, recv,
-                                    array(recvcounts, sources_count()),
-                                    array(recvdispls, sources_count()),
-                                    array(recvtypes, sources_count()), handle_, info, out);
+      return with_counts(tonari_allgatherw_init, tonari_allgatherw_init_c, if_large(sendcount), 0,
+                         recvcounts, sources_count(), [&](auto function, auto, auto m) {
+                           return function(send, one_count(m, sendcount), sendtype, recv, m,
+                                           array(recvdispls, sources_count()),
+                                           array(recvtypes, sources_count()), handle_, info, out);
+                         });
     });
   }
 
   // One-shot calls: ..._once returns when the exchange is complete; i... returns a request that is
   // started already.
-  template <class T>
-  void alltoall_once(std::span<const T> send, std::span<T> recv) const {
-    check(tonari_alltoall(send.data(), block(send.size(), count()), mpi_type<T>(), recv.data(),
-                          block(recv.size(), sources_count()), mpi_type<T>(), handle_));
+  template <detail::Readable Send, detail::Writable Recv>
+    requires detail::Alike<Send, Recv>
+  void alltoall_once(Send&& send, Recv&& recv) const {
+    const auto out = detail::elements_of(send);
+    const auto in = detail::elements_of(recv);
+    alltoall_once(out.data, block(out, count()), out.type(), in.data, block(in, sources_count()),
+                  in.type());
   }
-  template <class T>
-  Request ialltoall(std::span<const T> send, std::span<T> recv) const {
+  template <detail::Readable Send, detail::Writable Recv>
+    requires detail::Alike<Send, Recv>
+  void allgather_once(Send&& send, Recv&& recv) const {
+    const auto out = detail::elements_of(send);
+    const auto in = detail::elements_of(recv);
+    allgather_once(out.data, all(out), out.type(), in.data, block(in, sources_count()), in.type());
+  }
+  template <detail::Readable Send, detail::Writable Recv>
+    requires detail::Alike<Send, Recv>
+  Request ialltoall(Send&& send, Recv&& recv) const {
+    const auto out = detail::elements_of(send);
+    const auto in = detail::elements_of(recv);
+    return ialltoall(out.data, block(out, count()), out.type(), in.data, block(in, sources_count()),
+                     in.type());
+  }
+  template <detail::Readable Send, detail::Writable Recv>
+    requires detail::Alike<Send, Recv>
+  Request iallgather(Send&& send, Recv&& recv) const {
+    const auto out = detail::elements_of(send);
+    const auto in = detail::elements_of(recv);
+    return iallgather(out.data, all(out), out.type(), in.data, block(in, sources_count()),
+                      in.type());
+  }
+  void alltoall_once(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                     MPI_Count recvcount, MPI_Datatype recvtype) const {
+    check(tonari_alltoall_c(send, sendcount, sendtype, recv, recvcount, recvtype, handle_));
+  }
+  void allgather_once(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                      MPI_Count recvcount, MPI_Datatype recvtype) const {
+    check(tonari_allgather_c(send, sendcount, sendtype, recv, recvcount, recvtype, handle_));
+  }
+  Request ialltoall(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                    MPI_Count recvcount, MPI_Datatype recvtype) const {
     return made([&](tonari_request* out) {
-      return tonari_ialltoall(send.data(), block(send.size(), count()), mpi_type<T>(), recv.data(),
-                              block(recv.size(), sources_count()), mpi_type<T>(), handle_, out);
+      return tonari_ialltoall_c(send, sendcount, sendtype, recv, recvcount, recvtype, handle_, out);
     });
   }
-  template <class T>
-  void allgather_once(std::span<const T> send, std::span<T> recv) const {
-    check(tonari_allgather(send.data(), whole(send.size()), mpi_type<T>(), recv.data(),
-                           block(recv.size(), sources_count()), mpi_type<T>(), handle_));
-  }
-  template <class T>
-  Request iallgather(std::span<const T> send, std::span<T> recv) const {
+  Request iallgather(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                     MPI_Count recvcount, MPI_Datatype recvtype) const {
     return made([&](tonari_request* out) {
-      return tonari_iallgather(send.data(), whole(send.size()), mpi_type<T>(), recv.data(),
-                               block(recv.size(), sources_count()), mpi_type<T>(), handle_, out);
+      return tonari_iallgather_c(send, sendcount, sendtype, recv, recvcount, recvtype, handle_,
+                                 out);
     });
   }
-  void alltoallv_once(const void* send, std::span<const int> sendcounts,
+  void alltoallv_once(const void* send, const Counts& sendcounts,
                       std::span<const MPI_Aint> senddispls, MPI_Datatype sendtype, void* recv,
-                      std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls,
+                      const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
                       MPI_Datatype recvtype) const {
-    check(tonari_alltoallv(send, array(sendcounts, count()), array(senddispls, count()), sendtype,
-                           recv, array(recvcounts, sources_count()),
-                           array(recvdispls, sources_count()), recvtype, handle_));
+    check(with_counts(tonari_alltoallv, tonari_alltoallv_c, sendcounts, count(), recvcounts,
+                      sources_count(), [&](auto function, auto n, auto m) {
+                        return function(send, n, array(senddispls, count()), sendtype, recv, m,
+                                        array(recvdispls, sources_count()), recvtype, handle_);
+                      }));
   }
-  Request ialltoallv(const void* send, std::span<const int> sendcounts,
+  Request ialltoallv(const void* send, const Counts& sendcounts,
                      std::span<const MPI_Aint> senddispls, MPI_Datatype sendtype, void* recv,
-                     std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls,
+                     const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
                      MPI_Datatype recvtype) const {
     return made([&](tonari_request* out) {
-      return tonari_ialltoallv(send, array(sendcounts, count()), array(senddispls, count()),
-                               sendtype, recv, array(recvcounts, sources_count()),
-                               array(recvdispls, sources_count()), recvtype, handle_, out);
+      return with_counts(tonari_ialltoallv, tonari_ialltoallv_c, sendcounts, count(), recvcounts,
+                         sources_count(), [&](auto function, auto n, auto m) {
+                           return function(send, n, array(senddispls, count()), sendtype, recv, m,
+                                           array(recvdispls, sources_count()), recvtype, handle_,
+                                           out);
+                         });
     });
   }
-  void alltoallw_once(const void* send, std::span<const int> sendcounts,
+  void alltoallw_once(const void* send, const Counts& sendcounts,
                       std::span<const MPI_Aint> senddispls, std::span<const MPI_Datatype> sendtypes,
-                      void* recv, std::span<const int> recvcounts,
-                      std::span<const MPI_Aint> recvdispls,
+                      void* recv, const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
                       std::span<const MPI_Datatype> recvtypes) const {
-    check(tonari_alltoallw(send, array(sendcounts, count()), array(senddispls, count()),
-                           array(sendtypes, count()), recv, array(recvcounts, sources_count()),
-                           array(recvdispls, sources_count()), array(recvtypes, sources_count()),
-                           handle_));
+    check(with_counts(tonari_alltoallw, tonari_alltoallw_c, sendcounts, count(), recvcounts,
+                      sources_count(), [&](auto function, auto n, auto m) {
+                        return function(send, n, array(senddispls, count()),
+                                        array(sendtypes, count()), recv, m,
+                                        array(recvdispls, sources_count()),
+                                        array(recvtypes, sources_count()), handle_);
+                      }));
   }
-  Request ialltoallw(const void* send, std::span<const int> sendcounts,
+  Request ialltoallw(const void* send, const Counts& sendcounts,
                      std::span<const MPI_Aint> senddispls, std::span<const MPI_Datatype> sendtypes,
-                     void* recv, std::span<const int> recvcounts,
-                     std::span<const MPI_Aint> recvdispls,
+                     void* recv, const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
                      std::span<const MPI_Datatype> recvtypes) const {
     return made([&](tonari_request* out) {
-      return tonari_ialltoallw(send, array(sendcounts, count()), array(senddispls, count()),
-                               array(sendtypes, count()), recv, array(recvcounts, sources_count()),
-                               array(recvdispls, sources_count()),
-                               array(recvtypes, sources_count()), handle_, out);
+      return with_counts(tonari_ialltoallw, tonari_ialltoallw_c, sendcounts, count(), recvcounts,
+                         sources_count(), [&](auto function, auto n, auto m) {
+                           return function(send, n, array(senddispls, count()),
+                                           array(sendtypes, count()), recv, m,
+                                           array(recvdispls, sources_count()),
+                                           array(recvtypes, sources_count()), handle_, out);
+                         });
     });
   }
-  void allgatherv_once(const void* send, int sendcount, MPI_Datatype sendtype, void* recv,
-                       std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls,
+  void allgatherv_once(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                       const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
                        MPI_Datatype recvtype) const {
-    check(tonari_allgatherv(send, sendcount, sendtype, recv, array(recvcounts, sources_count()),
-                            array(recvdispls, sources_count()), recvtype, handle_));
+    check(with_counts(tonari_allgatherv, tonari_allgatherv_c, if_large(sendcount), 0, recvcounts,
+                      sources_count(), [&](auto function, auto, auto m) {
+                        return function(send, one_count(m, sendcount), sendtype, recv, m,
+                                        array(recvdispls, sources_count()), recvtype, handle_);
+                      }));
   }
-  Request iallgatherv(const void* send, int sendcount, MPI_Datatype sendtype, void* recv,
-                      std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls,
+  Request iallgatherv(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                      const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
                       MPI_Datatype recvtype) const {
     return made([&](tonari_request* out) {
-      return tonari_iallgatherv(send, sendcount, sendtype, recv, array(recvcounts, sources_count()),
-                                array(recvdispls, sources_count()), recvtype, handle_, out);
+      return with_counts(tonari_iallgatherv, tonari_iallgatherv_c, if_large(sendcount), 0,
+                         recvcounts, sources_count(), [&](auto function, auto, auto m) {
+                           return function(send, one_count(m, sendcount), sendtype, recv, m,
+                                           array(recvdispls, sources_count()), recvtype, handle_,
+                                           out);
+                         });
     });
   }
-  void allgatherw_once(const void* send, int sendcount, MPI_Datatype sendtype, void* recv,
-                       std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls,
+  void allgatherw_once(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                       const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
                        std::span<const MPI_Datatype> recvtypes) const {
-    check(tonari_allgatherw(send, sendcount, sendtype, recv, array(recvcounts, sources_count()),
-                            array(recvdispls, sources_count()), array(recvtypes, sources_count()),
-                            handle_));
+    check(with_counts(tonari_allgatherw, tonari_allgatherw_c, if_large(sendcount), 0, recvcounts,
+                      sources_count(), [&](auto function, auto, auto m) {
+                        return function(send, one_count(m, sendcount), sendtype, recv, m,
+                                        array(recvdispls, sources_count()),
+                                        array(recvtypes, sources_count()), handle_);
+                      }));
   }
-  Request iallgatherw(const void* send, int sendcount, MPI_Datatype sendtype, void* recv,
-                      std::span<const int> recvcounts, std::span<const MPI_Aint> recvdispls,
+  Request iallgatherw(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                      const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
                       std::span<const MPI_Datatype> recvtypes) const {
     return made([&](tonari_request* out) {
-      return tonari_iallgatherw(send, sendcount, sendtype, recv, array(recvcounts, sources_count()),
-                                array(recvdispls, sources_count()),
-                                array(recvtypes, sources_count()), handle_, out);
+      return with_counts(tonari_iallgatherw, tonari_iallgatherw_c, if_large(sendcount), 0,
+                         recvcounts, sources_count(), [&](auto function, auto, auto m) {
+                           return function(send, one_count(m, sendcount), sendtype, recv, m,
+                                           array(recvdispls, sources_count()),
+                                           array(recvtypes, sources_count()), handle_, out);
+                         });
     });
   }
 
@@ -476,183 +528,213 @@ class Neighborhood : detail::Spans {
 // rank j had for this one takes its place.
 //
 // ..._init makes a persistent request; i in front starts one at once; the plain forms return when
-// the exchange is complete. buf must outlive the request. With a span as buf: all of it, as many
-// elements for each rank, or blocks that lie in it. What does not fit, and spans of counts,
+// the exchange is complete. buf must outlive the request. With a range as buf (ranges.hpp): all of
+// it, as many elements for each rank, or blocks that lie in it. What does not fit, and counts,
 // displacements and types without one entry per rank, are refused on all ranks, as a negative count
 // or a null array.
 
-inline Request alltoall_inplace_init(void* buf, int count, MPI_Datatype type, MPI_Comm comm,
+inline Request alltoall_inplace_init(void* buf, MPI_Count count, MPI_Datatype type, MPI_Comm comm,
                                      MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
-    return tonari_alltoall_inplace_init(buf, count, type, comm, info, out);
+    return tonari_alltoall_inplace_init_c(buf, count, type, comm, info, out);
   });
 }
-inline Request ialltoall_inplace(void* buf, int count, MPI_Datatype type, MPI_Comm comm,
+inline Request ialltoall_inplace(void* buf, MPI_Count count, MPI_Datatype type, MPI_Comm comm,
                                  MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
-    return tonari_ialltoall_inplace(buf, count, type, comm, info, out);
+    return tonari_ialltoall_inplace_c(buf, count, type, comm, info, out);
   });
 }
-inline void alltoall_inplace(void* buf, int count, MPI_Datatype type, MPI_Comm comm,
+inline void alltoall_inplace(void* buf, MPI_Count count, MPI_Datatype type, MPI_Comm comm,
                              MPI_Info info = MPI_INFO_NULL) {
-  check(tonari_alltoall_inplace(buf, count, type, comm, info));
+  check(tonari_alltoall_inplace_c(buf, count, type, comm, info));
 }
-template <class T>
-Request alltoall_inplace_init(std::span<T> buf, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
-  return alltoall_inplace_init(buf.data(),
-                               detail::Spans::block(buf.size(), detail::Spans::ranks(comm)),
-                               mpi_type<T>(), comm, info);
+template <detail::Writable Buffer>
+Request alltoall_inplace_init(Buffer&& buf, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+  const auto all = detail::elements_of(buf);
+  return alltoall_inplace_init(all.data, detail::Spans::block(all, detail::Spans::ranks(comm)),
+                               all.type(), comm, info);
 }
-template <class T>
-Request ialltoall_inplace(std::span<T> buf, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
-  return ialltoall_inplace(buf.data(), detail::Spans::block(buf.size(), detail::Spans::ranks(comm)),
-                           mpi_type<T>(), comm, info);
+template <detail::Writable Buffer>
+Request ialltoall_inplace(Buffer&& buf, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+  const auto all = detail::elements_of(buf);
+  return ialltoall_inplace(all.data, detail::Spans::block(all, detail::Spans::ranks(comm)),
+                           all.type(), comm, info);
 }
-template <class T>
-void alltoall_inplace(std::span<T> buf, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
-  alltoall_inplace(buf.data(), detail::Spans::block(buf.size(), detail::Spans::ranks(comm)),
-                   mpi_type<T>(), comm, info);
+template <detail::Writable Buffer>
+void alltoall_inplace(Buffer&& buf, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+  const auto all = detail::elements_of(buf);
+  alltoall_inplace(all.data, detail::Spans::block(all, detail::Spans::ranks(comm)), all.type(),
+                   comm, info);
 }
 
-inline Request alltoallv_inplace_init(void* buf, std::span<const int> counts,
+inline Request alltoallv_inplace_init(void* buf, const Counts& counts,
                                       std::span<const MPI_Aint> displs, MPI_Datatype type,
                                       MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
-    return tonari_alltoallv_inplace_init(buf, detail::Spans::per_rank(counts, comm),
-                                         detail::Spans::per_rank(displs, comm), type, comm, info,
-                                         out);
+    return detail::Spans::with_counts(
+        tonari_alltoallv_inplace_init, tonari_alltoallv_inplace_init_c, counts,
+        detail::Spans::ranks(comm), [&](auto function, auto n) {
+          return function(buf, n, detail::Spans::per_rank(displs, comm), type, comm, info, out);
+        });
   });
 }
-inline Request ialltoallv_inplace(void* buf, std::span<const int> counts,
-                                  std::span<const MPI_Aint> displs, MPI_Datatype type,
-                                  MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+inline Request ialltoallv_inplace(void* buf, const Counts& counts, std::span<const MPI_Aint> displs,
+                                  MPI_Datatype type, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
-    return tonari_ialltoallv_inplace(buf, detail::Spans::per_rank(counts, comm),
-                                     detail::Spans::per_rank(displs, comm), type, comm, info, out);
+    return detail::Spans::with_counts(
+        tonari_ialltoallv_inplace, tonari_ialltoallv_inplace_c, counts, detail::Spans::ranks(comm),
+        [&](auto function, auto n) {
+          return function(buf, n, detail::Spans::per_rank(displs, comm), type, comm, info, out);
+        });
   });
 }
-inline void alltoallv_inplace(void* buf, std::span<const int> counts,
-                              std::span<const MPI_Aint> displs, MPI_Datatype type, MPI_Comm comm,
-                              MPI_Info info = MPI_INFO_NULL) {
-  check(tonari_alltoallv_inplace(buf, detail::Spans::per_rank(counts, comm),
-                                 detail::Spans::per_rank(displs, comm), type, comm, info));
+inline void alltoallv_inplace(void* buf, const Counts& counts, std::span<const MPI_Aint> displs,
+                              MPI_Datatype type, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+  check(detail::Spans::with_counts(tonari_alltoallv_inplace, tonari_alltoallv_inplace_c, counts,
+                                   detail::Spans::ranks(comm), [&](auto function, auto n) {
+                                     return function(buf, n, detail::Spans::per_rank(displs, comm),
+                                                     type, comm, info);
+                                   }));
 }
-template <class T>
-Request alltoallv_inplace_init(std::span<T> buf, std::span<const int> counts,
-                               std::span<const MPI_Aint> displs, MPI_Comm comm,
-                               MPI_Info info = MPI_INFO_NULL) {
-  return alltoallv_inplace_init(buf.data(), detail::Spans::within(buf.size(), counts, displs),
-                                displs, mpi_type<T>(), comm, info);
+template <detail::Writable Buffer>
+  requires detail::OfNumbers<Buffer>
+Request alltoallv_inplace_init(Buffer&& buf, const Counts& counts, std::span<const MPI_Aint> displs,
+                               MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+  const auto all = detail::elements_of(buf);
+  return alltoallv_inplace_init(all.data, detail::Spans::within(all.size, counts, displs), displs,
+                                all.type(), comm, info);
 }
-template <class T>
-Request ialltoallv_inplace(std::span<T> buf, std::span<const int> counts,
-                           std::span<const MPI_Aint> displs, MPI_Comm comm,
-                           MPI_Info info = MPI_INFO_NULL) {
-  return ialltoallv_inplace(buf.data(), detail::Spans::within(buf.size(), counts, displs), displs,
-                            mpi_type<T>(), comm, info);
+template <detail::Writable Buffer>
+  requires detail::OfNumbers<Buffer>
+Request ialltoallv_inplace(Buffer&& buf, const Counts& counts, std::span<const MPI_Aint> displs,
+                           MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+  const auto all = detail::elements_of(buf);
+  return ialltoallv_inplace(all.data, detail::Spans::within(all.size, counts, displs), displs,
+                            all.type(), comm, info);
 }
-template <class T>
-void alltoallv_inplace(std::span<T> buf, std::span<const int> counts,
-                       std::span<const MPI_Aint> displs, MPI_Comm comm,
-                       MPI_Info info = MPI_INFO_NULL) {
-  alltoallv_inplace(buf.data(), detail::Spans::within(buf.size(), counts, displs), displs,
-                    mpi_type<T>(), comm, info);
+template <detail::Writable Buffer>
+  requires detail::OfNumbers<Buffer>
+void alltoallv_inplace(Buffer&& buf, const Counts& counts, std::span<const MPI_Aint> displs,
+                       MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
+  const auto all = detail::elements_of(buf);
+  alltoallv_inplace(all.data, detail::Spans::within(all.size, counts, displs), displs, all.type(),
+                    comm, info);
 }
 
-inline Request alltoallw_inplace_init(void* buf, std::span<const int> counts,
+inline Request alltoallw_inplace_init(void* buf, const Counts& counts,
                                       std::span<const MPI_Aint> displs,
                                       std::span<const MPI_Datatype> types, MPI_Comm comm,
                                       MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
-    return tonari_alltoallw_inplace_init(buf, detail::Spans::per_rank(counts, comm),
-                                         detail::Spans::per_rank(displs, comm),
-                                         detail::Spans::per_rank(types, comm), comm, info, out);
+    return detail::Spans::with_counts(
+        tonari_alltoallw_inplace_init, tonari_alltoallw_inplace_init_c, counts,
+        detail::Spans::ranks(comm), [&](auto function, auto n) {
+          return function(buf, n, detail::Spans::per_rank(displs, comm),
+                          detail::Spans::per_rank(types, comm), comm, info, out);
+        });
   });
 }
-inline Request ialltoallw_inplace(void* buf, std::span<const int> counts,
-                                  std::span<const MPI_Aint> displs,
+inline Request ialltoallw_inplace(void* buf, const Counts& counts, std::span<const MPI_Aint> displs,
                                   std::span<const MPI_Datatype> types, MPI_Comm comm,
                                   MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
-    return tonari_ialltoallw_inplace(buf, detail::Spans::per_rank(counts, comm),
-                                     detail::Spans::per_rank(displs, comm),
-                                     detail::Spans::per_rank(types, comm), comm, info, out);
+    return detail::Spans::with_counts(
+        tonari_ialltoallw_inplace, tonari_ialltoallw_inplace_c, counts, detail::Spans::ranks(comm),
+        [&](auto function, auto n) {
+          return function(buf, n, detail::Spans::per_rank(displs, comm),
+                          detail::Spans::per_rank(types, comm), comm, info, out);
+        });
   });
 }
-inline void alltoallw_inplace(void* buf, std::span<const int> counts,
-                              std::span<const MPI_Aint> displs, std::span<const MPI_Datatype> types,
-                              MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
-  check(tonari_alltoallw_inplace(buf, detail::Spans::per_rank(counts, comm),
-                                 detail::Spans::per_rank(displs, comm),
-                                 detail::Spans::per_rank(types, comm), comm, info));
+inline void alltoallw_inplace(void* buf, const Counts& counts, std::span<const MPI_Aint> displs,
+                              std::span<const MPI_Datatype> types, MPI_Comm comm,
+                              MPI_Info info = MPI_INFO_NULL) {
+  check(detail::Spans::with_counts(tonari_alltoallw_inplace, tonari_alltoallw_inplace_c, counts,
+                                   detail::Spans::ranks(comm), [&](auto function, auto n) {
+                                     return function(buf, n, detail::Spans::per_rank(displs, comm),
+                                                     detail::Spans::per_rank(types, comm), comm,
+                                                     info);
+                                   }));
 }
 
-inline Request alltoallv_inplace_general_init(void* buf, std::span<const int> sendcounts,
+inline Request alltoallv_inplace_general_init(void* buf, const Counts& sendcounts,
                                               std::span<const MPI_Aint> senddispls,
-                                              std::span<const int> recvcounts,
+                                              const Counts& recvcounts,
                                               std::span<const MPI_Aint> recvdispls,
                                               MPI_Datatype type, MPI_Comm comm,
                                               MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
-    return tonari_alltoallv_inplace_general_init(
-        buf, detail::Spans::per_rank(sendcounts, comm), detail::Spans::per_rank(senddispls, comm),
-        detail::Spans::per_rank(recvcounts, comm), detail::Spans::per_rank(recvdispls, comm), type,
-        comm, info, out);
+    return detail::Spans::with_counts(
+        tonari_alltoallv_inplace_general_init, tonari_alltoallv_inplace_general_init_c, sendcounts,
+        detail::Spans::ranks(comm), recvcounts, detail::Spans::ranks(comm),
+        [&](auto function, auto n, auto m) {
+          return function(buf, n, detail::Spans::per_rank(senddispls, comm), m,
+                          detail::Spans::per_rank(recvdispls, comm), type, comm, info, out);
+        });
   });
 }
-inline Request ialltoallv_inplace_general(void* buf, std::span<const int> sendcounts,
+inline Request ialltoallv_inplace_general(void* buf, const Counts& sendcounts,
                                           std::span<const MPI_Aint> senddispls,
-                                          std::span<const int> recvcounts,
+                                          const Counts& recvcounts,
                                           std::span<const MPI_Aint> recvdispls, MPI_Datatype type,
                                           MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
-    return tonari_ialltoallv_inplace_general(
-        buf, detail::Spans::per_rank(sendcounts, comm), detail::Spans::per_rank(senddispls, comm),
-        detail::Spans::per_rank(recvcounts, comm), detail::Spans::per_rank(recvdispls, comm), type,
-        comm, info, out);
+    return detail::Spans::with_counts(
+        tonari_ialltoallv_inplace_general, tonari_ialltoallv_inplace_general_c, sendcounts,
+        detail::Spans::ranks(comm), recvcounts, detail::Spans::ranks(comm),
+        [&](auto function, auto n, auto m) {
+          return function(buf, n, detail::Spans::per_rank(senddispls, comm), m,
+                          detail::Spans::per_rank(recvdispls, comm), type, comm, info, out);
+        });
   });
 }
-inline void alltoallv_inplace_general(void* buf, std::span<const int> sendcounts,
+inline void alltoallv_inplace_general(void* buf, const Counts& sendcounts,
                                       std::span<const MPI_Aint> senddispls,
-                                      std::span<const int> recvcounts,
+                                      const Counts& recvcounts,
                                       std::span<const MPI_Aint> recvdispls, MPI_Datatype type,
                                       MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
-  check(tonari_alltoallv_inplace_general(
-      buf, detail::Spans::per_rank(sendcounts, comm), detail::Spans::per_rank(senddispls, comm),
-      detail::Spans::per_rank(recvcounts, comm), detail::Spans::per_rank(recvdispls, comm), type,
-      comm, info));
+  check(detail::Spans::with_counts(
+      tonari_alltoallv_inplace_general, tonari_alltoallv_inplace_general_c, sendcounts,
+      detail::Spans::ranks(comm), recvcounts, detail::Spans::ranks(comm),
+      [&](auto function, auto n, auto m) {
+        return function(buf, n, detail::Spans::per_rank(senddispls, comm), m,
+                        detail::Spans::per_rank(recvdispls, comm), type, comm, info);
+      }));
 }
-template <class T>
-Request alltoallv_inplace_general_init(std::span<T> buf, std::span<const int> sendcounts,
+template <detail::Writable Buffer>
+  requires detail::OfNumbers<Buffer>
+Request alltoallv_inplace_general_init(Buffer&& buf, const Counts& sendcounts,
                                        std::span<const MPI_Aint> senddispls,
-                                       std::span<const int> recvcounts,
+                                       const Counts& recvcounts,
                                        std::span<const MPI_Aint> recvdispls, MPI_Comm comm,
                                        MPI_Info info = MPI_INFO_NULL) {
+  const auto all = detail::elements_of(buf);
   return alltoallv_inplace_general_init(
-      buf.data(), detail::Spans::within(buf.size(), sendcounts, senddispls), senddispls,
-      detail::Spans::within(buf.size(), recvcounts, recvdispls), recvdispls, mpi_type<T>(), comm,
-      info);
+      all.data, detail::Spans::within(all.size, sendcounts, senddispls), senddispls,
+      detail::Spans::within(all.size, recvcounts, recvdispls), recvdispls, all.type(), comm, info);
 }
-template <class T>
-Request ialltoallv_inplace_general(std::span<T> buf, std::span<const int> sendcounts,
-                                   std::span<const MPI_Aint> senddispls,
-                                   std::span<const int> recvcounts,
+template <detail::Writable Buffer>
+  requires detail::OfNumbers<Buffer>
+Request ialltoallv_inplace_general(Buffer&& buf, const Counts& sendcounts,
+                                   std::span<const MPI_Aint> senddispls, const Counts& recvcounts,
                                    std::span<const MPI_Aint> recvdispls, MPI_Comm comm,
                                    MPI_Info info = MPI_INFO_NULL) {
+  const auto all = detail::elements_of(buf);
   return ialltoallv_inplace_general(
-      buf.data(), detail::Spans::within(buf.size(), sendcounts, senddispls), senddispls,
-      detail::Spans::within(buf.size(), recvcounts, recvdispls), recvdispls, mpi_type<T>(), comm,
-      info);
+      all.data, detail::Spans::within(all.size, sendcounts, senddispls), senddispls,
+      detail::Spans::within(all.size, recvcounts, recvdispls), recvdispls, all.type(), comm, info);
 }
-template <class T>
-void alltoallv_inplace_general(std::span<T> buf, std::span<const int> sendcounts,
-                               std::span<const MPI_Aint> senddispls,
-                               std::span<const int> recvcounts,
+template <detail::Writable Buffer>
+  requires detail::OfNumbers<Buffer>
+void alltoallv_inplace_general(Buffer&& buf, const Counts& sendcounts,
+                               std::span<const MPI_Aint> senddispls, const Counts& recvcounts,
                                std::span<const MPI_Aint> recvdispls, MPI_Comm comm,
                                MPI_Info info = MPI_INFO_NULL) {
-  alltoallv_inplace_general(buf.data(), detail::Spans::within(buf.size(), sendcounts, senddispls),
-                            senddispls, detail::Spans::within(buf.size(), recvcounts, recvdispls),
-                            recvdispls, mpi_type<T>(), comm, info);
+  const auto all = detail::elements_of(buf);
+  alltoallv_inplace_general(all.data, detail::Spans::within(all.size, sendcounts, senddispls),
+                            senddispls, detail::Spans::within(all.size, recvcounts, recvdispls),
+                            recvdispls, all.type(), comm, info);
 }
 
 // startall(a, b, ...) and waitall(a, b, ...) for Request lvalues; waitall makes them progress

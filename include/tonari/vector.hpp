@@ -3,7 +3,7 @@
 //
 //   // what this rank owns and needs
 //   tonari::DistributedVector vector(comm, first, owned, indices);
-//   tonari::Request fill = vector.forward_init(std::span<const double>(x), std::span(ghosts));
+//   tonari::Request fill = vector.forward_init(x, ghosts);  // contiguous ranges: see ranges.hpp
 //   for (...) { fill.start(); compute_with(x); fill.wait(); compute_with(ghosts); }
 //
 // What is collective, what may overlap and which errors there are is said in vector.h; functions
@@ -159,57 +159,52 @@ class DistributedVector {
   }
 
   // Persistent: ghosts[k] becomes the value of indices[k].
-  template <class T>
-  Request forward_init(std::span<const T> owned, std::span<T> ghosts,
-                       const ValueLayout& layout = {}, MPI_Info info = MPI_INFO_NULL) const {
-    return made<T>(owned, ghosts, layout,
-                   [&](const tonari_vector_values& values, tonari_request* request) {
-                     return tonari_vector_forward_init(handle_, &values, owned.data(),
-                                                       ghosts.data(), info, request);
-                   });
+  template <detail::Readable Owned, detail::Writable Ghosts>
+    requires detail::OneKind<Owned, Ghosts>
+  Request forward_init(Owned&& owned, Ghosts&& ghosts, const ValueLayout& layout = {},
+                       MPI_Info info = MPI_INFO_NULL) const {
+    return made(owned, ghosts, layout, [&](const auto& values, auto* from, auto* to, auto* out) {
+      return tonari_vector_forward_init(handle_, values, from, to, info, out);
+    });
   }
   // Persistent: owned[i] becomes owned[i] op all ghosts of i.
-  template <class T>
-  Request reverse_init(MPI_Op op, std::span<const T> ghosts, std::span<T> owned,
-                       const ValueLayout& layout = {}, MPI_Info info = MPI_INFO_NULL) const {
-    return made<T>(owned, ghosts, layout,
-                   [&](const tonari_vector_values& values, tonari_request* request) {
-                     return tonari_vector_reverse_init(handle_, &values, op, ghosts.data(),
-                                                       owned.data(), info, request);
-                   });
+  template <detail::Readable Ghosts, detail::Writable Owned>
+    requires detail::OneKind<Ghosts, Owned>
+  Request reverse_init(MPI_Op op, Ghosts&& ghosts, Owned&& owned, const ValueLayout& layout = {},
+                       MPI_Info info = MPI_INFO_NULL) const {
+    return made(owned, ghosts, layout, [&](const auto& values, auto* to, auto* from, auto* out) {
+      return tonari_vector_reverse_init(handle_, values, op, from, to, info, out);
+    });
   }
   // Persistent: owned[i], and all ghosts of i, become owned[i] op these.
-  template <class T>
-    requires(!std::is_const_v<T>)
-  Request combine_init(MPI_Op op, std::span<T> owned, std::span<T> ghosts,
-                       const ValueLayout& layout = {}, MPI_Info info = MPI_INFO_NULL) const {
-    return made<T>(owned, ghosts, layout,
-                   [&](const tonari_vector_values& values, tonari_request* request) {
-                     return tonari_vector_combine_init(handle_, &values, op, owned.data(),
-                                                       ghosts.data(), info, request);
-                   });
+  template <detail::Writable Owned, detail::Writable Ghosts>
+    requires detail::OneKind<Owned, Ghosts>
+  Request combine_init(MPI_Op op, Owned&& owned, Ghosts&& ghosts, const ValueLayout& layout = {},
+                       MPI_Info info = MPI_INFO_NULL) const {
+    return made(owned, ghosts, layout, [&](const auto& values, auto* both, auto* at, auto* out) {
+      return tonari_vector_combine_init(handle_, values, op, both, at, info, out);
+    });
   }
   // Single calls.
-  template <class T>
-  void forward(std::span<const T> owned, std::span<T> ghosts,
-               const ValueLayout& layout = {}) const {
-    checked<T>(owned, ghosts, layout, [&](const tonari_vector_values& values) {
-      return tonari_vector_forward(handle_, &values, owned.data(), ghosts.data());
+  template <detail::Readable Owned, detail::Writable Ghosts>
+    requires detail::OneKind<Owned, Ghosts>
+  void forward(Owned&& owned, Ghosts&& ghosts, const ValueLayout& layout = {}) const {
+    checked(owned, ghosts, layout, [&](const auto& values, auto* from, auto* to) {
+      return tonari_vector_forward(handle_, values, from, to);
     });
   }
-  template <class T>
-  void reverse(MPI_Op op, std::span<const T> ghosts, std::span<T> owned,
-               const ValueLayout& layout = {}) const {
-    checked<T>(owned, ghosts, layout, [&](const tonari_vector_values& values) {
-      return tonari_vector_reverse(handle_, &values, op, ghosts.data(), owned.data());
+  template <detail::Readable Ghosts, detail::Writable Owned>
+    requires detail::OneKind<Ghosts, Owned>
+  void reverse(MPI_Op op, Ghosts&& ghosts, Owned&& owned, const ValueLayout& layout = {}) const {
+    checked(owned, ghosts, layout, [&](const auto& values, auto* to, auto* from) {
+      return tonari_vector_reverse(handle_, values, op, from, to);
     });
   }
-  template <class T>
-    requires(!std::is_const_v<T>)
-  void combine(MPI_Op op, std::span<T> owned, std::span<T> ghosts,
-               const ValueLayout& layout = {}) const {
-    checked<T>(owned, ghosts, layout, [&](const tonari_vector_values& values) {
-      return tonari_vector_combine(handle_, &values, op, owned.data(), ghosts.data());
+  template <detail::Writable Owned, detail::Writable Ghosts>
+    requires detail::OneKind<Owned, Ghosts>
+  void combine(MPI_Op op, Owned&& owned, Ghosts&& ghosts, const ValueLayout& layout = {}) const {
+    checked(owned, ghosts, layout, [&](const auto& values, auto* both, auto* at) {
+      return tonari_vector_combine(handle_, values, op, both, at);
     });
   }
 
@@ -284,15 +279,21 @@ class DistributedVector {
     }
     finish(wrong, call(given));
   }
-  template <class T, class Call>
-  void checked(std::span<const T> owned, std::span<const T> ghosts, const ValueLayout& layout,
-               Call call) const {
-    const auto any = [](std::span<const T> span) {
-      return std::span(const_cast<T*>(span.data()), span.size());
+  // call(values, owned, ghosts)
+  template <class Owned, class Ghosts, class Call>
+  void checked(Owned& owned, Ghosts& ghosts, const ValueLayout& layout, Call call) const {
+    const auto mine = detail::elements_of(owned);
+    const auto needed = detail::elements_of(ghosts);
+    using Number = typename decltype(mine)::Value;
+    // what is not contiguous has no room for anything
+    const auto any = [](auto elements) {
+      return std::span(const_cast<Number*>(elements.data),
+                       elements.size == detail::no_size ? 0 : elements.size);
     };
-    const VectorField field(any(owned), any(ghosts), layout);
-    checked(std::span(&field, 1),
-            [&](std::span<const tonari_vector_field> given) { return call(given[0].values); });
+    const VectorField field(any(mine), any(needed), layout);
+    checked(std::span(&field, 1), [&](std::span<const tonari_vector_field> given) {
+      return call(&given[0].values, mine.data, needed.data);
+    });
   }
   // wrong: what this rank cannot do it for; the code then tells of it on all ranks.
   static void finish(const std::string& wrong, int code) {
@@ -323,12 +324,12 @@ class DistributedVector {
     return "there are " + std::to_string(lists.places.size()) + " places, but counts add up to " +
            std::to_string(all);
   }
-  template <class T, class Init>
-  Request made(std::span<const T> owned, std::span<const T> ghosts, const ValueLayout& layout,
-               Init init) const {
+  template <class Owned, class Ghosts, class Init>
+  Request made(Owned& owned, Ghosts& ghosts, const ValueLayout& layout, Init init) const {
     tonari_request request = TONARI_REQUEST_NULL;
-    checked<T>(owned, ghosts, layout,
-               [&](const tonari_vector_values& values) { return init(values, &request); });
+    checked(owned, ghosts, layout, [&](const auto& values, auto* mine, auto* needed) {
+      return init(values, mine, needed, &request);
+    });
     return Request(request);
   }
   template <class Init>

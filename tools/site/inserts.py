@@ -21,8 +21,9 @@ import cpp_header
 import pictures
 
 ROOT = Path(__file__).resolve().parents[2]
-HEADERS = ["tonari", "grid", "grid_layout", "blocks", "vector", "sparse", "group", "iso"]
-CPP_HEADERS = ["tonari", "grid", "stencil", "blocks", "vector", "sparse", "group", "spmv"]
+HEADERS = ["tonari", "large_counts", "grid", "grid_layout", "blocks", "vector", "sparse", "group"]
+HEADERS += ["iso"]
+CPP_HEADERS = ["tonari", "ranges", "grid", "stencil", "blocks", "vector", "sparse", "group", "spmv"]
 KINDS = {"offsets": "Offsets on a grid", "graphs": "Any graph", "in place": "In place"}
 
 

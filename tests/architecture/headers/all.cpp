@@ -4,6 +4,7 @@
 #include <tonari/blocks.hpp>
 #include <tonari/grid.hpp>
 #include <tonari/group.hpp>
+#include <tonari/ranges.hpp>
 #include <tonari/sparse.hpp>
 #include <tonari/spmv.hpp>
 #include <tonari/stencil.hpp>
@@ -34,6 +35,24 @@ void use_neighborhood(MPI_Comm comm, Doubles values) {
   const MPI_Aint places[] = {0, 1};
   tonari::alltoallv_inplace(values, counts, places, comm);
   tonari::alltoallv_inplace_general(values, counts, places, counts, places, comm);
+  const std::vector<long long> out(2);
+  std::vector<long long> in(2);
+  near.alltoall(out, in).wait();
+  near.alltoall_once(std::span(out), in);
+  const std::array<std::complex<double>, 2> from{};
+  std::vector<std::complex<double>> to(2);
+  near.ialltoall(from, to).wait();
+  std::vector<std::array<float, 3>> points(2);
+  near.allgather_once(std::span<const std::array<float, 3>>(points).first(1), points);
+  tonari::alltoall_inplace(points, comm);
+  const std::vector<MPI_Count> large{1, 1};
+  near.alltoallv_once(out.data(), large, places, MPI_LONG_LONG, in.data(), counts, places,
+                      MPI_LONG_LONG);
+  near.allgatherv(out.data(), 1, MPI_LONG_LONG, in.data(), large, places, MPI_LONG_LONG).wait();
+  const MPI_Datatype types[] = {MPI_LONG_LONG, MPI_LONG_LONG};
+  near.ialltoallw(out.data(), counts, places, types, in.data(), large, places, types).wait();
+  tonari::alltoallv_inplace(in, large, places, comm);
+  tonari::alltoallw_inplace(in.data(), large, places, types, comm);
   tonari::Group group(comm);
   group.end(MPI_INFO_NULL).start();
 }
@@ -54,6 +73,10 @@ void use_vector(MPI_Comm comm, Doubles values) {
   vector.reverse_init(MPI_SUM, ConstDoubles(values), values).start();
   vector.forward(ConstDoubles(values), values);
   vector.reverse(MPI_SUM, ConstDoubles(values), values);
+  const std::vector<double> x(1);
+  std::vector<double> ghosts(2);
+  vector.forward(x, ghosts);
+  vector.combine_init(MPI_SUM, ghosts, values).start();
   tonari::RowParallel(comm, 0, 1, indices, indices, values).multiply(values, values, 2);
   tonari::ColumnParallel(comm, 0, 1, indices, indices, values).multiply(values, values);
 }
