@@ -127,6 +127,21 @@ typedef struct {
 TONARI_API int tonari_grid_create(MPI_Comm cart, const tonari_grid_shape* shape,
                                   void* const arrays[], MPI_Info info, tonari_grid* grid);
 
+/* [collective] What each rank will have of a grid of this shape, before there is one: how to make
+ * the arrays that tonari_grid_create takes, or whether they fit.
+ *  cart, shape
+ *           as for tonari_grid_create, and checked in the same way.
+ *  subdomain
+ *           one of this rank's, from 0 on.
+ *  first, cells
+ *           as tonari_grid_get_cells says of it: `dims` numbers each.
+ *  length   cells of one array of it (storage array), ghosts included; of other storages the sum of
+ *           own cells and ghosts, without padding.
+ * Each of the three may be NULL. Nothing is kept.
+ * Errors: as tonari_grid_create. */
+TONARI_API int tonari_grid_shape_cells(MPI_Comm cart, const tonari_grid_shape* shape, int subdomain,
+                                       int64_t first[], int64_t cells[], int64_t* length);
+
 /* [collective] Sets *grid to null. Errors: ACTIVE while requests of the grid exist on some rank
  * (free them first; the grid stays valid). */
 TONARI_API int tonari_grid_free(tonari_grid* grid);

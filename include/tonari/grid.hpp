@@ -51,6 +51,23 @@ struct GridShape : tonari_grid_shape {
   }
 };
 
+// What this rank will have of a grid: see tonari_grid_shape_cells.
+struct LocalCells {
+  std::vector<std::int64_t> first, cells;  // of the whole grid, and how many; one per dimension
+  std::int64_t length = 0;                 // cells of an array of it, ghosts included
+};
+
+// [collective] Before there is a grid, to make the arrays that it will use.
+inline LocalCells local_cells(MPI_Comm cart, const tonari_grid_shape& shape, int subdomain = 0) {
+  std::array<std::int64_t, TONARI_GRID_MAX_DIMS> first{}, cells{};
+  LocalCells local;
+  check(
+      tonari_grid_shape_cells(cart, &shape, subdomain, first.data(), cells.data(), &local.length));
+  local.first.assign(first.begin(), first.begin() + shape.dims);
+  local.cells.assign(cells.begin(), cells.begin() + shape.dims);
+  return local;
+}
+
 class Grid {
  public:
   Grid() = default;

@@ -136,6 +136,20 @@ TONARI_API int tonari_vector_create_from_ids(MPI_Comm comm, int64_t owned,
                                              const int ghost_places[], MPI_Info info,
                                              tonari_vector* vector);
 
+/* [collective over comm] Gives values that have numbers of any kind consecutive ones: the nodes of
+ * a mesh with gaps in its numbering, or one that was moved between ranks. Matrices and vectors can
+ * be made with these (tonari_vector_create, and the rows of spmv.hpp).
+ *  owned, owned_ids, needed, needed_ids
+ *           as for tonari_vector_create_from_ids, and checked in the same way.
+ *  first    this rank's values become the indices *first, ..., *first + owned - 1, in the order of
+ *           owned_ids. Those of a lower rank come before.
+ *  indices  indices[k] is what needed_ids[k] becomes. May be NULL if nothing is needed.
+ * All arrays are read during the call only. Nothing is kept.
+ * Errors: ARGUMENT (as there), TOPOLOGY, OVERFLOW, MEMORY, MPI. */
+TONARI_API int tonari_vector_renumber(MPI_Comm comm, int64_t owned, const int64_t owned_ids[],
+                                      int64_t needed, const int64_t needed_ids[], int64_t* first,
+                                      int64_t indices[]);
+
 /* [collective over comm] Makes a vector of values that several ranks have, such as the nodes of a
  * mesh whose elements are distributed. No rank has to know who else has a value, or to whom it
  * belongs.

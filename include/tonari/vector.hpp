@@ -63,6 +63,23 @@ struct NeighborLists {
   std::span<const int> ranks, counts, places;
 };
 
+// Consecutive indices of values that had any numbers: see tonari_vector_renumber.
+struct Renumbering {
+  std::int64_t first = 0;             // of own values, in the order of their list
+  std::vector<std::int64_t> indices;  // of needed ones
+};
+
+// [collective]
+inline Renumbering renumber(MPI_Comm comm, std::span<const std::int64_t> owned_ids,
+                            std::span<const std::int64_t> needed_ids) {
+  Renumbering made;
+  made.indices.resize(needed_ids.size());
+  check(tonari_vector_renumber(comm, static_cast<std::int64_t>(owned_ids.size()), owned_ids.data(),
+                               static_cast<std::int64_t>(needed_ids.size()), needed_ids.data(),
+                               &made.first, made.indices.data()));
+  return made;
+}
+
 class DistributedVector {
  public:
   DistributedVector() = default;

@@ -7,6 +7,8 @@
 #include "api/handles.hpp"
 #include "api/settings.hpp"
 #include "api/start_with.hpp"
+#include "base/checked.hpp"
+#include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "grid/ghost_maps.hpp"
 #include "grid/grid_file.hpp"
@@ -134,7 +136,7 @@ extern "C" int tonari_grid_create(MPI_Comm cart, const tonari_grid_shape* shape,
                                   void* const arrays[], MPI_Info info, tonari_grid* grid) {
   return guarded([&] {
     require_comm(cart, "cart");
-    GridShape read = read_shape(cart, shape, grid);
+    GridShape read = read_shape(cart, shape, {grid, "grid"});
     std::unique_ptr<tonari_grid_s> handle;
     const std::shared_ptr<SharedComm> shared = SharedComm::of(cart);
     run_collectively(shared->comm(), [&] {
@@ -143,6 +145,27 @@ extern "C" int tonari_grid_create(MPI_Comm cart, const tonari_grid_shape* shape,
       handle->grid = std::make_shared<HaloGrid>(shared, std::move(read), arrays);
     });
     *grid = handle.release();
+  });
+}
+
+extern "C" int tonari_grid_shape_cells(MPI_Comm cart, const tonari_grid_shape* shape, int subdomain,
+                                       int64_t first[], int64_t cells[], int64_t* length) {
+  return guarded([&] {
+    require_comm(cart, "cart");
+    const Decomposition parts = read_shape(cart, shape, inside).parts;
+    int rank = 0;
+    check_mpi(MPI_Comm_rank(cart, &rank), "MPI_Comm_rank");
+    Cells at{}, own{};
+    std::int64_t all = 1;
+    run_collectively(cart, [&] {
+      check_number(subdomain, parts.subdomains(), "subdomain");
+      at = parts.first(rank, subdomain), own = parts.box(rank, subdomain).own;
+      for (int k = 0; k < parts.dims(); ++k)
+        all = checked_multiply(all, parts.lower[k] + own[k] + parts.upper[k], "cells of an array");
+    });
+    if (first) std::copy_n(at.begin(), parts.dims(), first);
+    if (cells) std::copy_n(own.begin(), parts.dims(), cells);
+    if (length) *length = all;
   });
 }
 

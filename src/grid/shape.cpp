@@ -163,12 +163,13 @@ const char* name(GridStorage storage) {
   return names[static_cast<int>(storage)];
 }
 
-GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, const tonari_grid* grid) {
+GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, Output output) {
   require_one_group(cart);  // all ranks know
   std::optional<GridShape> shape;
   Members mine;
   const std::optional<Error> error = error_of([&] {
-    require(grid, "grid"), require(given, "shape");
+    if (output.name) require(output.address, output.name);
+    require(given, "shape");
     shape.emplace(GridShape{Decomposition{require_grid(cart, most_surface_dims)}});
     if (given->dims != shape->dims())
       fail(Errc::argument, "shape.dims is ", given->dims, ", but the communicator's topology has ",

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "api/agree_on_arguments.hpp"
 #include "layout/array_cells.hpp"
 #include "layout/decomposition.hpp"
 #include "tonari/grid.h"
@@ -36,8 +37,7 @@ struct GridShape {
   bool bricked() const { return storage != GridStorage::array; }
 };
 
-// Collective over `cart`, a communicator of one group. Throws the same on all ranks. `grid` is
-// where the program wants the new one.
-GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, const tonari_grid* grid);
+// Collective over `cart`, a communicator of one group. Throws the same on all ranks.
+GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, Output output);
 
 }  // namespace tonari

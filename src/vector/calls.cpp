@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The vector family as C functions.
+#include <algorithm>
+
 #include "api/handles.hpp"
 #include "api/request.hpp"
 #include "tonari/vector.h"
@@ -120,6 +122,20 @@ CREATE_WITH(, int, int)
 CREATE_WITH(_c, MPI_Count, MPI_Aint)
 
 #undef CREATE_WITH
+
+extern "C" int tonari_vector_renumber(MPI_Comm comm, int64_t owned, const int64_t owned_ids[],
+                                      int64_t needed, const int64_t needed_ids[], int64_t* first,
+                                      int64_t indices[]) {
+  return guarded([&] {
+    require_comm(comm, "comm");
+    const bool lost = needed > 0 && !indices;
+    const Renumbering found =
+        renumber(comm, IdLists({owned, owned_ids, nullptr}, {needed, needed_ids, nullptr}),
+                 lost ? Output{indices, "indices"} : Output{first, "first"});
+    *first = found.own.first;
+    std::ranges::copy(found.needed, indices);
+  });
+}
 
 extern "C" int tonari_vector_free(tonari_vector* vector) {
   return free_handle(vector, "vector",

@@ -116,18 +116,30 @@ struct TimedRoute {
   }
 };
 
+// Collective, together on the communicator: which values this rank needs.
+struct FoundNeeds {
+  OwnedRange own;
+  OwnedRanges ranges;  // all ranks know what is wrong
+  ListedNeeds needs = {};
+};
+FoundNeeds find_needs(const Context& context, RankGroup& group, const VectorLists& lists) {
+  const std::vector<OwnedRange> by_rank = gather_ranges(context, lists);
+  FoundNeeds found{by_rank[static_cast<std::size_t>(context.rank())], OwnedRanges(by_rank)};
+  group.run_collectively([&] { found.needs = lists.needs(group, found.ranges, found.own); });
+  return found;
+}
+
 // Collective, together on the communicator.
 std::unique_ptr<SharedVector> by_fastest_route(const std::shared_ptr<SharedComm>& shared,
                                                const VectorLists& lists,
                                                const VectorSettings& settings) {
   shared->update_nodes();
   const auto context = std::make_shared<Context>(shared);
-  const std::vector<OwnedRange> by_rank = gather_ranges(*context, lists);
-  const OwnedRange own = by_rank[static_cast<std::size_t>(context->rank())];
-  const OwnedRanges ranges(by_rank);  // all ranks know what is wrong
   RankGroup& group = shared->group();
-  ListedNeeds needs;
-  group.run_collectively([&] { needs = lists.needs(group, ranges, own); });
+  const FoundNeeds found = find_needs(*context, group, lists);
+  const OwnedRanges& ranges = found.ranges;
+  const OwnedRange own = found.own;
+  const ListedNeeds& needs = found.needs;
   Alternatives routes{routes_to_try(settings, *context), {}, {}};
   if (routes.names.size() > 1)
     group.run_collectively([&] { routes.question = question(group, own, needs.indices); });
@@ -146,6 +158,21 @@ std::unique_ptr<SharedVector> by_fastest_route(const std::shared_ptr<SharedComm>
 }
 
 }  // namespace
+
+Renumbering renumber(MPI_Comm comm, const VectorLists& lists, Output output) {
+  require_one_group(comm);  // all ranks know
+  const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
+  agree_on_arguments(
+      shared->comm(), MPI_INFO_NULL, output, [&] { lists.check(shared->ranks()); },
+      [] { return std::array<Alike, 0>{}; });
+  Renumbering made;
+  run_collectively(shared->comm(), [&] {
+    const Context context(shared);
+    FoundNeeds found = find_needs(context, shared->group(), lists);
+    made = {found.own, std::move(found.needs.indices)};
+  });
+  return made;
+}
 
 std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, const VectorLists& lists, MPI_Info info,
                                           Output output, const std::optional<Error>& wrong) {

@@ -70,6 +70,15 @@ class SharedVector {
   std::array<std::unique_ptr<CallRecord>, directions> records_;  // by direction
 };
 
+// What values are called once they have consecutive indices: own ones have the range `own`, in the
+// order of their list, and needed ones have `needed`.
+struct Renumbering {
+  OwnedRange own{0, 0};
+  std::vector<std::int64_t> needed;
+};
+// Collective: what tonari_vector_renumber says.
+Renumbering renumber(MPI_Comm comm, const VectorLists& lists, Output output);
+
 // Collective: what tonari_vector_create and its sisters say. wrong: what this rank cannot do it
 // for; here, where all ranks learn of it.
 std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, const VectorLists& lists, MPI_Info info,
