@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Conjugate gradients: solves A x = b with a symmetric positive definite matrix that lies in a
-// folder as `tonari partition MATRIX --parts P --output FOLDER` writes it, on P ranks. Without a
-// b.npy in the folder, b is A times (1, 2, ..., 10, 1, 2, ...), and the error is known.
+// Conjugate gradients: solves A x = b with a symmetric positive definite matrix. It is a Matrix
+// Market file, on any number of ranks, or lies in a folder as `tonari partition MATRIX --parts P
+// --output FOLDER` writes it, on P ranks. Without a b.npy in the folder, b is A times (1, 2, ...,
+// 10, 1, 2, ...), and the error is known.
 //
-//   mpiexec -n 4 cg FOLDER [--tolerance 1e-8] [--iterations 10000] [--jacobi] [--columns] [--route
+//   mpiexec -n 4 cg MATRIX [--tolerance 1e-8] [--iterations 10000] [--jacobi] [--columns] [--route
 //                   direct]
 //
 // --tolerance:  of the residual's norm, relative to that of b
@@ -18,12 +19,10 @@
 #include <cstdlib>
 #include <memory>
 
-#include "cg/matrix_folder.hpp"
-
 namespace {
 
 struct Settings {
-  std::string folder, route = "direct";
+  std::string file, route = "direct";
   double tolerance = 1e-8;
   int iterations = 10000;
   bool jacobi = false, columns = false;
@@ -55,15 +54,16 @@ Settings parse(int argc, char** argv) {
       settings.iterations = static_cast<int>(number(word, argv[++i], 0));
     else if (word == "--route" && i + 1 < argc)
       settings.route = argv[++i];
-    else if (word.starts_with("--") || !settings.folder.empty())
+    else if (word.starts_with("--") || !settings.file.empty())
       throw UsageError(
           "cannot do anything with " + word +
-          "; there are a folder, --tolerance, --iterations, --jacobi, --columns and --route");
+          "; there are a matrix, --tolerance, --iterations, --jacobi, --columns and --route");
     else
-      settings.folder = word;
+      settings.file = word;
   }
-  if (settings.folder.empty())
-    throw UsageError("which matrix? Give a folder that `tonari partition` has written");
+  if (settings.file.empty())
+    throw UsageError(
+        "which matrix? Give a Matrix Market file, or a folder that `tonari partition` has written");
   return settings;
 }
 
@@ -105,8 +105,8 @@ Result conjugate_gradients(Matrix& A, const std::vector<double>& b,
 }
 
 template <class Matrix>
-bool solve(const MatrixPart& part, const Settings& settings, MPI_Info info) {
-  Matrix A(MPI_COMM_WORLD, part.first, part.owned, part.begin, part.columns, part.values, info);
+bool solve(const tonari::MatrixPart& part, const Settings& settings, MPI_Info info) {
+  Matrix A(MPI_COMM_WORLD, part, info);
   const auto n = static_cast<std::size_t>(part.owned);
   std::vector<double> b = part.b.value_or(std::vector<double>(n)), inverse(n, 1.0), product(n),
                       known(n);
@@ -139,7 +139,7 @@ bool solve(const MatrixPart& part, const Settings& settings, MPI_Info info) {
 
 bool cg(int argc, char** argv) {
   const Settings settings = parse(argc, argv);
-  const MatrixPart part = read_matrix(settings.folder, MPI_COMM_WORLD);
+  const tonari::MatrixPart part = tonari::read_matrix(settings.file, MPI_COMM_WORLD);
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
   MPI_Info_set(info, "tonari_route", settings.route.c_str());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products of sparse matrices with vectors for C++20, on the vectors of vector.hpp. Header only.
 //
-//   // this rank's rows in CSR, columns as global indices
+//   // this rank's rows in CSR, columns as global indices; or read_matrix of matrix_file.hpp
 //   tonari::RowParallel A(comm, first, owned, row_begin, columns, values);
 //   A.multiply(x, y);  // this rank's parts of x and y = A x
 //
@@ -21,6 +21,7 @@
 // exchanges (tonari_route, tonari_algorithm, ...), kept.
 #pragma once
 
+#include <tonari/matrix_file.hpp>
 #include <tonari/vector.hpp>
 
 #include <algorithm>
@@ -279,6 +280,9 @@ class RowParallel : public detail::SparseProduct {
               std::span<const double> values, MPI_Info info = MPI_INFO_NULL)
       : SparseProduct(comm, {first, owned, row_begin, columns, values}, "row", detail::split,
                       info) {}
+  // The rows that were read from a file.
+  RowParallel(MPI_Comm comm, const MatrixPart& part, MPI_Info info = MPI_INFO_NULL)
+      : RowParallel(comm, part.first, part.owned, part.begin, part.columns, part.values, info) {}
 
   void multiply(std::span<const double> x, std::span<double> y) { multiply(x, y, 1); }
   // X, Y: one vector of `owned` values after the other. The first call with a number of vectors
@@ -314,6 +318,9 @@ class ColumnParallel : public detail::SparseProduct {
                  std::span<const double> values, MPI_Info info = MPI_INFO_NULL)
       : SparseProduct(comm, {first, owned, column_begin, rows, values}, "column", detail::turn,
                       info) {}
+  // The rows of a file as columns: of a symmetric matrix they are the same.
+  ColumnParallel(MPI_Comm comm, const MatrixPart& part, MPI_Info info = MPI_INFO_NULL)
+      : ColumnParallel(comm, part.first, part.owned, part.begin, part.columns, part.values, info) {}
 
   void multiply(std::span<const double> x, std::span<double> y) { multiply(x, y, 1); }
   void multiply(std::span<const double> X, std::span<double> Y, int vectors) {

@@ -118,6 +118,24 @@ def test_iterations_and_residuals(mpi: str, tmp_path: Path) -> None:
             assert float(error[1]) < 1e-5
 
 
+def test_a_matrix_market_file_on_any_ranks(tmp_path: Path) -> None:
+    mpi = next(iter(MPIS))
+    matrix = poisson()
+    rows, columns = np.nonzero(np.tril(matrix))
+    entries = (
+        f"{i + 1} {j + 1} {float(matrix[i, j])!r}\n" for i, j in zip(rows, columns, strict=True)
+    )
+    file = tmp_path / "poisson.mtx"
+    size = f"{len(matrix)} {len(matrix)} {len(rows)}"
+    head = f"%%MatrixMarket matrix coordinate real symmetric\n{size}\n"
+    file.write_text(head + "".join(entries))
+    wanted = reference(matrix, matrix @ (1.0 + np.arange(len(matrix)) % 10), False)
+    for ranks in (1, 3):
+        done = run(mpi, ranks, str(file))
+        assert done.returncode == 0, done.stdout + done.stderr
+        np.testing.assert_allclose(residuals_of(done.stdout)[:21], wanted[:21], rtol=1e-6)
+
+
 def test_files_that_are_wrong(tmp_path: Path) -> None:
     mpi = next(iter(MPIS))
     matrix = poisson()

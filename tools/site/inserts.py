@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HEADERS = ["tonari", "large_counts", "grid", "grid_layout", "blocks", "vector", "sparse", "group"]
 HEADERS += ["iso"]
 CPP_HEADERS = ["tonari", "ranges", "grid", "stencil", "blocks", "vector", "sparse", "group", "spmv"]
+CPP_HEADERS += ["matrix_file"]
 KINDS = {"offsets": "Offsets on a grid", "graphs": "Any graph", "in place": "In place"}
 
 

@@ -4,6 +4,7 @@
 #include <tonari/blocks.hpp>
 #include <tonari/grid.hpp>
 #include <tonari/group.hpp>
+#include <tonari/matrix_file.hpp>
 #include <tonari/ranges.hpp>
 #include <tonari/sparse.hpp>
 #include <tonari/spmv.hpp>
@@ -77,12 +78,18 @@ void use_vector(MPI_Comm comm, Doubles values) {
   std::vector<double> ghosts(2);
   vector.forward(x, ghosts);
   vector.combine_init(MPI_SUM, ghosts, values).start();
+  const tonari::Renumbering found = tonari::renumber(comm, indices, indices);
+  const tonari::MatrixPart part = tonari::read_matrix("matrix.mtx", comm);
+  tonari::RowParallel(comm, part).multiply(x, ghosts);
+  tonari::ColumnParallel(comm, part).multiply(x, ghosts);
+  values[0] += static_cast<double>(found.first) + part.diagonal().front();
   tonari::RowParallel(comm, 0, 1, indices, indices, values).multiply(values, values, 2);
   tonari::ColumnParallel(comm, 0, 1, indices, indices, values).multiply(values, values);
 }
 
 void use_grid(MPI_Comm comm) {
   tonari::GridShape shape({64, 64, 64}, 8, MPI_DOUBLE);
+  if (tonari::local_cells(comm, shape).length == 0) return;
   const tonari::Grid grid(comm, shape);
   double* const data = grid.data<double>();
   tonari::apply(tonari::star<3, 1>(), {0.4, 0.1}, grid.bricks<8, 8, 8>(), data, data,
