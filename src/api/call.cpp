@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "api/buffer.hpp"
 #include "channels/mpi_error.hpp"
 
 namespace tonari {
@@ -36,6 +37,7 @@ struct SideOfCall {
     if (type == MPI_DATATYPE_NULL) fail(Errc::argument, named(name...), " is MPI_DATATYPE_NULL");
   }
   void check_buffer() const {
+    require_contiguous(buffer, prefix[0] == 's' ? "sendbuf" : prefix[0] == 'r' ? "recvbuf" : "buf");
     if (buffer == MPI_IN_PLACE)
       fail(Errc::argument, "MPI_IN_PLACE has no meaning in a neighborhood collective");
   }

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "api/fortran_number.hpp"
 #include "base/error.hpp"
 #include "channels/mpi_error.hpp"
 
@@ -130,24 +131,33 @@ const std::vector<TypeRow>& types() {
   return all;
 }
 
+// How a type was made, and of how many integers.
+int combiner_of(MPI_Datatype type, int& integers) {
+  int addresses = 0, types = 0, combiner = 0;
+  check_mpi(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner),
+            "MPI_Type_get_envelope");
+  return combiner;
+}
+
 }  // namespace
 
 MPI_Datatype number_type(MPI_Datatype type) {
-  int integers = 0, addresses = 0, types = 0, combiner = 0;
-  check_mpi(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner),
-            "MPI_Type_get_envelope");
-  if (combiner == MPI_COMBINER_NAMED) return type;
+  int integers = 0;
+  const int combiner = combiner_of(type, integers);
+  if (combiner == MPI_COMBINER_NAMED) return c_number(type);
   if (combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) return MPI_DATATYPE_NULL;
   int count = 0;
   MPI_Datatype inner = MPI_DATATYPE_NULL;
   check_mpi(MPI_Type_get_contents(type, integers, 0, 1, &count, nullptr, &inner),
             "MPI_Type_get_contents");
   const MPI_Datatype found = number_type(inner);
-  if (found != inner) MPI_Type_free(&inner);
+  int ignored = 0;
+  if (combiner_of(inner, ignored) != MPI_COMBINER_NAMED) MPI_Type_free(&inner);
   return found;
 }
 
-Reduction reduction_of(MPI_Datatype type, MPI_Op op) {
+Reduction reduction_of(MPI_Datatype given, MPI_Op op) {
+  const MPI_Datatype type = c_number(given);
   const int which = op == MPI_SUM ? 0 : op == MPI_MIN ? 1 : op == MPI_MAX ? 2 : -1;
   if (which < 0)
     fail(Errc::argument, "the operation of a reverse exchange must be MPI_SUM, MPI_MIN or MPI_MAX");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "api/buffer.hpp"
 #include "api/handles.hpp"
 #include "api/request.hpp"
 
@@ -29,7 +30,7 @@ Spaces spaces_of(const Call& call) {
 // Addresses that the system gives to nobody, or that do not exist.
 bool impossible(const void* buffer, const SideShape& side) {
   std::intptr_t first = 0, end = 0;
-  return buffer == MPI_IN_PLACE ||
+  return is_no_buffer(buffer) ||
          (side.has_bytes && (__builtin_add_overflow(place(buffer), side.low, &first) ||
                              __builtin_add_overflow(place(buffer), side.high, &end) ||
                              first < static_cast<std::intptr_t>(first_page)));

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "api/fortran_number.hpp"
 #include "base/checked.hpp"
 #include "channels/mpi_error.hpp"
 #include "channels/owned_type.hpp"
@@ -270,7 +271,8 @@ void load_npy(HaloGrid& grid, int copy, int field, const std::string& filename) 
       });
 }
 
-std::string npy_type(MPI_Datatype type, std::size_t bytes) {
+std::string npy_type(MPI_Datatype given, std::size_t bytes) {
+  const MPI_Datatype type = c_number(given);
   const auto is_one_of = [&](std::initializer_list<MPI_Datatype> list) {
     return std::ranges::find(list, type) != list.end();
   };

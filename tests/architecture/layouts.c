@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <stddef.h>
 #include <tonari/blocks.h>
+#include <tonari/fortran.h>
 #include <tonari/grid.h>
 #include <tonari/grid_layout.h>
 #include <tonari/sparse.h>
@@ -159,6 +160,15 @@ AT(struct tonari_messages_s, total, 40, 8);
 AT(struct tonari_messages_s, algorithm, 48, 8);
 SIZE(struct tonari_messages_s, 56);
 
+AT(tonari_fortran_field, type, 0, 4);
+AT(tonari_fortran_field, components, 4, 4);
+AT(tonari_fortran_field, vectors, 8, 4);
+AT(tonari_fortran_field, owned_stride, 16, 8);
+AT(tonari_fortran_field, ghost_stride, 24, 8);
+AT(tonari_fortran_field, owned, 32, 8);
+AT(tonari_fortran_field, ghosts, 40, 8);
+SIZE(tonari_fortran_field, 48);
+
 VALUE(TONARI_SUCCESS, 0);
 VALUE(TONARI_ERR_ARGUMENT, 1);
 VALUE(TONARI_ERR_TOPOLOGY, 2);
@@ -181,6 +191,9 @@ VALUE(TONARI_GHOSTS_NONE, -1);
 VALUE(TONARI_STORAGE_ARRAY, 0);
 VALUE(TONARI_STORAGE_BRICK, 1);
 VALUE(TONARI_STORAGE_MAPPED, 2);
+VALUE(TONARI_FORTRAN_ONCE, 0);
+VALUE(TONARI_FORTRAN_STARTED, 1);
+VALUE(TONARI_FORTRAN_PERSISTENT, 2);
 VALUE(TONARI_PART_INTERIOR, 0);
 VALUE(TONARI_PART_SURFACE, 1);
 VALUE(TONARI_PART_GHOSTS, 2);

@@ -11,7 +11,7 @@ from pathlib import Path
 
 IDENTIFIER = "SPDX-License-Identifier: BSD-3-Clause"
 FOLDERS = ["src", "include", "bench", "tests", "examples", "python", "tools", "cmake", "packaging"]
-KINDS = {".cpp", ".hpp", ".c", ".h", ".inc", ".map", ".py", ".sh", ".cmake", ".f90"}
+KINDS = {".cpp", ".hpp", ".c", ".h", ".inc", ".map", ".py", ".sh", ".cmake", ".f90", ".F90"}
 BY_NAME = ["Makefile", "CMakeLists.txt", "tonari", ".ci/run"]
 
 

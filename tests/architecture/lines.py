@@ -13,8 +13,8 @@ from pathlib import Path
 WIDTH = 100
 FOLDERS = ["src", "include", "bench", "tests", "examples", "python", "tools", "cmake", "docs"]
 FOLDERS += ["packaging"]
-KINDS = {".cpp", ".hpp", ".c", ".h", ".py", ".md", ".sh", ".cmake", ".txt", ".f90"}
-DATA = ["tests/data", "tests/goldens"]
+KINDS = {".cpp", ".hpp", ".c", ".h", ".py", ".md", ".sh", ".cmake", ".txt", ".f90", ".F90", ".inc"}
+DATA = ["tests/data", "tests/goldens", "src/layout/surface_orders.inc"]
 NO_JOINED_STRINGS = {".sh", ".cmake", ".txt"}  # a string there is a word
 WORD = re.compile(r"\S+")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|\S+')

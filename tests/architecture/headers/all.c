@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All C headers, and a use of each macro in them: header_warnings.py compiles it with warnings. */
 #include <tonari/blocks.h>
+#include <tonari/fortran.h>
 #include <tonari/grid.h>
 #include <tonari/grid_layout.h>
 #include <tonari/group.h>

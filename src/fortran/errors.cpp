@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstdio>
+#include <cstdlib>
+
+#include "api/buffer.hpp"
+#include "api/guard.hpp"
+#include "channels/same_mpi.hpp"
+#include "tonari/fortran.h"
+
+extern "C" void tonari_fortran_check(int code) {
+  if (code == TONARI_SUCCESS) return;
+  std::fprintf(stderr, "tonari: error: %s\n", tonari_last_error());
+  std::fflush(stderr);
+  if (tonari::is_same_mpi()) MPI_Abort(MPI_COMM_WORLD, code);
+  std::exit(EXIT_FAILURE);
+}
+
+extern "C" int tonari_fortran_refuse(const char* sentence) {
+  return tonari::record(sentence, tonari::Errc::argument);
+}
+
+extern "C" void* tonari_fortran_in_place(void) { return MPI_IN_PLACE; }
+extern "C" void* tonari_fortran_not_contiguous(void) {
+  return const_cast<char*>(&tonari::not_contiguous);
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fortran/form.hpp"
+#include "fortran/handles.hpp"
+
+using namespace tonari;
+
+namespace {
+
+tonari_vector_field field_of(const tonari_fortran_field& given) {
+  tonari_vector_field field{};
+  field.values.type = type_of(given.type);
+  field.values.components = given.components, field.values.vectors = given.vectors;
+  field.values.owned_stride = given.owned_stride, field.values.ghost_stride = given.ghost_stride;
+  field.owned = given.owned, field.ghosts = given.ghosts;
+  return field;
+}
+
+int once(int direction, tonari_vector vector, std::span<const tonari_vector_field> all, MPI_Op op) {
+  const int fields = static_cast<int>(all.size());
+  const tonari_vector_field& f = all[0];
+  switch (direction) {
+    case 0:
+      return fields == 1 ? tonari_vector_forward(vector, &f.values, f.owned, f.ghosts)
+                         : tonari_vector_forward_fields(vector, fields, &f);
+    case 1:
+      return fields == 1 ? tonari_vector_reverse(vector, &f.values, op, f.ghosts, f.owned)
+                         : tonari_vector_reverse_fields(vector, fields, &f, op);
+    default:
+      return fields == 1 ? tonari_vector_combine(vector, &f.values, op, f.owned, f.ghosts)
+                         : tonari_vector_combine_fields(vector, fields, &f, op);
+  }
+}
+
+int persistent(int direction, tonari_vector vector, std::span<const tonari_vector_field> all,
+               MPI_Op op, MPI_Info info, tonari_request* request) {
+  const int fields = static_cast<int>(all.size());
+  const tonari_vector_field& f = all[0];
+  switch (direction) {
+    case 0:
+      return fields == 1
+                 ? tonari_vector_forward_init(vector, &f.values, f.owned, f.ghosts, info, request)
+                 : tonari_vector_forward_fields_init(vector, fields, &f, info, request);
+    case 1:
+      return fields == 1 ? tonari_vector_reverse_init(vector, &f.values, op, f.ghosts, f.owned,
+                                                      info, request)
+                         : tonari_vector_reverse_fields_init(vector, fields, &f, op, info, request);
+    default:
+      return fields == 1 ? tonari_vector_combine_init(vector, &f.values, op, f.owned, f.ghosts,
+                                                      info, request)
+                         : tonari_vector_combine_fields_init(vector, fields, &f, op, info, request);
+  }
+}
+
+}  // namespace
+
+extern "C" int tonari_fortran_vector_create(MPI_Fint comm, int64_t first, int64_t owned,
+                                            int64_t needed, const int64_t indices[], MPI_Fint info,
+                                            tonari_vector* vector) {
+  return tonari_vector_create(comm_of(comm), first, owned, needed, indices, info_of(info), vector);
+}
+
+extern "C" int tonari_fortran_vector_create_from_neighbors(
+    MPI_Fint comm, int64_t owned, int sends, const int destinations[], const int sendcounts[],
+    const int send_indices[], int receives, const int sources[], const int recvcounts[],
+    const int recv_places[], MPI_Fint info, tonari_vector* vector) {
+  return tonari_vector_create_from_neighbors(comm_of(comm), owned, sends, destinations, sendcounts,
+                                             send_indices, receives, sources, recvcounts,
+                                             recv_places, info_of(info), vector);
+}
+
+extern "C" int tonari_fortran_vector_create_from_ids(MPI_Fint comm, int64_t owned,
+                                                     const int64_t owned_ids[],
+                                                     const int owned_places[], int64_t needed,
+                                                     const int64_t needed_ids[],
+                                                     const int ghost_places[], MPI_Fint info,
+                                                     tonari_vector* vector) {
+  return tonari_vector_create_from_ids(comm_of(comm), owned, owned_ids, owned_places, needed,
+                                       needed_ids, ghost_places, info_of(info), vector);
+}
+
+extern "C" int tonari_fortran_vector_create_shared(MPI_Fint comm, int64_t count,
+                                                   const int64_t ids[], const int places[],
+                                                   MPI_Fint info, tonari_vector* vector) {
+  return tonari_vector_create_shared(comm_of(comm), count, ids, places, info_of(info), vector);
+}
+
+extern "C" int tonari_fortran_vector_create_box_nodes(MPI_Fint cart, const int cells[],
+                                                      MPI_Fint info, tonari_vector* vector) {
+  return tonari_vector_create_box_nodes(comm_of(cart), cells, info_of(info), vector);
+}
+
+extern "C" int tonari_fortran_vector_create_box_cells(MPI_Fint cart, const int cells[], int width,
+                                                      int along, MPI_Fint info,
+                                                      tonari_vector* vector) {
+  return tonari_vector_create_box_cells(comm_of(cart), cells, width, along, info_of(info), vector);
+}
+
+extern "C" int tonari_fortran_vector_exchange(int form, int direction, tonari_vector vector,
+                                              int fields, const tonari_fortran_field field[],
+                                              MPI_Fint op, MPI_Fint info, tonari_request* request) {
+  return run([&] {
+    std::vector<tonari_vector_field> all;
+    for (int f = 0; f < fields; ++f) all.push_back(field_of(field[f]));
+    if (all.empty()) return tonari_vector_forward_fields(vector, fields, nullptr);  // refuses it
+    return in_form(
+        form, [&] { return once(direction, vector, all, op_of(op)); },
+        [&] { return persistent(direction, vector, all, op_of(op), info_of(info), request); });
+  });
+}
