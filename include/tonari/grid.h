@@ -262,6 +262,17 @@ TONARI_API int tonari_grid_get_cells(tonari_grid grid, int subdomain, int64_t fi
  * until the grid is freed. */
 TONARI_API int tonari_grid_data(tonari_grid grid, int subdomain, int copy, int field, void** base);
 
+/* Keeps the memory of a grid: what tonari_grid_data, _get_bricks and _get_array point to stays
+ * valid until the memory is released, also after tonari_grid_free. For languages whose arrays may
+ * live longer than the grid. The program's own arrays (tonari_grid_create) are not kept.
+ *  memory   owned by the caller, who releases it with tonari_grid_memory_release. Each hold counts.
+ * Local, both of them; release sets *memory to null, and a null memory is fine. It may be called
+ * after MPI_Finalize. Errors: ARGUMENT, MEMORY. */
+typedef struct tonari_grid_memory_s* tonari_grid_memory;
+#define TONARI_GRID_MEMORY_NULL TONARI_NULL_HANDLE(tonari_grid_memory)
+TONARI_API int tonari_grid_memory_hold(tonari_grid grid, tonari_grid_memory* memory);
+TONARI_API int tonari_grid_memory_release(tonari_grid_memory* memory);
+
 /* How subdomain s is stored; what it points to lives as long as the grid. Errors: ARGUMENT if it is
  * stored otherwise. */
 TONARI_API int tonari_grid_get_bricks(tonari_grid grid, int subdomain, tonari_bricks* bricks);

@@ -24,6 +24,10 @@ struct tonari_grid_s {
   KeptExchanges kept = {};
 };
 
+struct tonari_grid_memory_s {
+  std::shared_ptr<HaloGrid> grid;
+};
+
 namespace {
 
 HaloGrid& grid_of(tonari_grid grid) {
@@ -276,6 +280,21 @@ extern "C" int tonari_grid_data(tonari_grid grid, int subdomain, int copy, int f
     const HaloGrid& g = grid_of(grid, subdomain, copy, field);
     require(base, "base");
     *base = g.base(subdomain, copy, field);
+  });
+}
+
+extern "C" int tonari_grid_memory_hold(tonari_grid grid, tonari_grid_memory* memory) {
+  return guarded([&] {
+    grid_of(grid);
+    require(memory, "memory");
+    *memory = new tonari_grid_memory_s{grid->grid};
+  });
+}
+
+extern "C" int tonari_grid_memory_release(tonari_grid_memory* memory) {
+  return guarded([&] {
+    require(memory, "memory");
+    delete std::exchange(*memory, nullptr);
   });
 }
 

@@ -236,6 +236,32 @@ TEST(GridAccess, PartsOfNarrowArraysAreDisjoint) {
   expect_parts(t, 0);
 }
 
+// What is held is there after the grid, with its tables, until the last hold ends.
+TEST(GridAccess, MemoryThatIsHeldOutlivesTheGrid) {
+  for (const int storage : {TONARI_STORAGE_ARRAY, TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED}) {
+    const std::int64_t index[] = {7, 5};
+    const auto mine = static_cast<unsigned char>(10 * storage + world_rank() + 1);
+    void* cell = nullptr;
+    tonari_bricks bricks{};
+    tonari_grid_memory first = TONARI_GRID_MEMORY_NULL, second = TONARI_GRID_MEMORY_NULL;
+    {
+      TestGrid t(plain_geometry(2, 512), storage);
+      must(tonari_grid_at(t.grid, 0, 0, 0, index, &cell));
+      if (storage != TONARI_STORAGE_ARRAY) must(tonari_grid_get_bricks(t.grid, 0, &bricks));
+      *static_cast<unsigned char*>(cell) = mine;
+      must(tonari_grid_memory_hold(t.grid, &first));
+      must(tonari_grid_memory_hold(t.grid, &second));
+    }
+    must(tonari_grid_memory_release(&first));
+    EXPECT_EQ(first, TONARI_GRID_MEMORY_NULL);
+    must(tonari_grid_memory_release(&first));
+    EXPECT_EQ(*static_cast<unsigned char*>(cell), mine);
+    if (storage != TONARI_STORAGE_ARRAY) EXPECT_GT(bricks.place[1], bricks.place[0]);
+    *static_cast<unsigned char*>(cell) = 0;
+    must(tonari_grid_memory_release(&second));
+  }
+}
+
 TEST(GridAccess, WrongQuestionsAreAnsweredBySentences) {
   TestGrid bricked(plain_geometry(2, 16), TONARI_STORAGE_BRICK),
       array(plain_geometry(2, 16), TONARI_STORAGE_ARRAY);
@@ -271,6 +297,8 @@ TEST(GridAccess, WrongQuestionsAreAnsweredBySentences) {
           {"room for 1", "there are 8"});
   refused(tonari_grid_boxes(bricked.grid, 0, 4, &count, &box), {"part 4 does not exist"});
   refused(tonari_grid_get_info(bricked.grid, nullptr), {"`info` is NULL"});
+  refused(tonari_grid_memory_hold(bricked.grid, nullptr), {"`memory` is NULL"});
+  refused(tonari_grid_memory_release(nullptr), {"`memory` is NULL"});
 }
 
 }  // namespace
