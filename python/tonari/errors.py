@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-ARGUMENT, TOPOLOGY, ALGORITHM, INTERNAL, FILE = 1, 2, 7, 10, 11
+ARGUMENT, TOPOLOGY, MISMATCH, OVERFLOW, BUFFERS, ACTIVE, ALGORITHM = range(1, 8)
+MEMORY, MPI, INTERNAL, FILE, PROMISE, PEER = range(8, 14)
 
 
 class Error(RuntimeError):

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Memory that programs hand over: NumPy arrays, and anything with the buffer protocol or DLPack.
+
+All become NumPy arrays on the same memory; nothing is copied.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from tonari.errors import ARGUMENT, BUFFERS, Error
+
+HOST = {1, 3}  # DLPack's devices kDLCPU and kDLCUDAHost
+
+# Types that MPI can add; all others are moved as bytes.
+_TYPES = {
+    "?": MPI.C_BOOL,
+    "f4": MPI.FLOAT,
+    "f8": MPI.DOUBLE,
+    "c8": MPI.C_FLOAT_COMPLEX,
+    "c16": MPI.C_DOUBLE_COMPLEX,
+    **{f"i{bits // 8}": getattr(MPI, f"INT{bits}_T") for bits in (8, 16, 32, 64)},
+    **{f"u{bits // 8}": getattr(MPI, f"UINT{bits}_T") for bits in (8, 16, 32, 64)},
+}
+
+
+def memory(thing: Any, name: str, written: bool = False) -> np.ndarray:
+    """The memory of an array, a bytearray, a tensor, ... as a NumPy array that shares it."""
+    array = _shared(thing, name)
+    if array.dtype.hasobject:
+        raise Error(f"{name} holds Python objects; tonari moves plain memory", ARGUMENT)
+    if written and not array.flags.writeable:
+        raise Error(f"{name} is read-only memory, and would be written", BUFFERS)
+    return array
+
+
+def _shared(thing: Any, name: str) -> np.ndarray:
+    if isinstance(thing, np.ndarray):
+        return thing
+    try:
+        return np.asarray(memoryview(thing))
+    except TypeError:
+        pass
+    if hasattr(thing, "__dlpack__"):
+        device = thing.__dlpack_device__()[0]
+        if int(device) not in HOST:
+            raise Error(
+                f"{name} is memory of a device (DLPack's number {int(device)}); tonari reads and"
+                " writes host memory only: copy it there",
+                ARGUMENT,
+            )
+        return np.from_dlpack(thing)
+    raise Error(
+        f"{name} is a {type(thing).__name__}; it must be an array, or have the buffer protocol"
+        " or DLPack",
+        ARGUMENT,
+    )
+
+
+def contiguous(thing: Any, name: str, written: bool = False) -> np.ndarray:
+    array = memory(thing, name, written)
+    if not array.flags.c_contiguous:
+        raise Error(
+            f"{name} is not contiguous in C order; give alltoallw a list of arrays, one per"
+            " neighbor, which may be any views",
+            ARGUMENT,
+        )
+    return array
+
+
+def address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+@cache
+def mpi_type(dtype: np.dtype) -> MPI.Datatype:
+    """MPI's type of the elements; where there is none, as many bytes."""
+    if dtype.isnative and (found := _TYPES.get(dtype.str[1:].replace("b1", "?"))):
+        return found
+    return MPI.BYTE.Create_contiguous(dtype.itemsize).Commit()
+
+
+def type_of_view(array: np.ndarray) -> MPI.Datatype:
+    """A committed type of all elements of an array, strided in any way, from its first one on."""
+    made = mpi_type(array.dtype).Dup()
+    for length, stride in zip(reversed(array.shape), reversed(array.strides), strict=True):
+        inner, made = made, made.Create_hvector(length, 1, stride)
+        inner.Free()
+    return made.Commit()
+
+
+def integers(values: Any, name: str, dtype: Any, length: int | None = None) -> np.ndarray:
+    """One-dimensional integers for C, as many as `length` says."""
+    array = np.asarray(values)
+    if array.size == 0:
+        array = array.astype(dtype)
+    if array.dtype.kind not in "iu" or array.ndim != 1:
+        raise Error(
+            f"{name} must be a list of integers, not {_shape(array)} of {array.dtype}", ARGUMENT
+        )
+    if length is not None and len(array) != length:
+        raise Error(f"{name} has {len(array)} entries; it must have {length}", ARGUMENT)
+    bounds = np.iinfo(dtype)
+    if array.size and not bounds.min <= int(array.min()) <= int(array.max()) <= bounds.max:
+        raise Error(f"{name} has an entry that does not fit into {bounds.bits} bits", ARGUMENT)
+    return np.ascontiguousarray(array, dtype=dtype)
+
+
+def _shape(array: np.ndarray) -> str:
+    return f"an array of shape {array.shape}" if array.ndim else "a number"
+
+
+def is_list(thing: Any) -> bool:
+    """array.array, bytes and ranges are sequences, too."""
+    return isinstance(thing, (list, tuple))

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all collective calls share: info keys, and mistakes that only one rank sees.
+
+Such a mistake must not keep the other ranks waiting. So the rank takes part all the same, with an
+argument that the library refuses on all ranks, and then raises its own sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from mpi4py import MPI
+
+from tonari.errors import ARGUMENT, Error
+from tonari.mpi.library import handle_of
+
+Info = Mapping[str, Any] | MPI.Info | None
+Made = TypeVar("Made")
+
+
+@contextmanager
+def info_handle(info: Info) -> Iterator[int]:
+    """The handle of an info object, or of one made of a mapping for the time of a call."""
+    if info is None or isinstance(info, MPI.Info):
+        yield handle_of(MPI.INFO_NULL if info is None else info)
+        return
+    made = MPI.Info.Create({key: _word(value) for key, value in info.items()})
+    try:
+        yield handle_of(made)
+    finally:
+        made.Free()
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def together(read: Callable[[], Made], refused: Made) -> tuple[Made, Callable[[], None]]:
+    """What read() returns, and what is to be called after the collective call. Where it fails,
+    these are arguments that the library refuses, and the mistake."""
+    try:
+        return read(), _nothing
+    except Error as error:
+        mistake = error
+    except (TypeError, ValueError, OverflowError) as error:
+        mistake = Error(str(error), ARGUMENT)
+
+    def complain() -> None:
+        raise mistake from None
+
+    return refused, complain
+
+
+def _nothing() -> None:
+    return
+
+
+@contextmanager
+def complaining(complain: Callable[[], None]) -> Iterator[None]:
+    """Around the collective call: a rank's own sentence goes before that of the library."""
+    try:
+        yield
+    except Error:
+        complain()
+        raise
+    complain()
