@@ -47,6 +47,7 @@ def environment(name: str, mpi: dict[str, Any], folder: Path) -> dict[str, str]:
         "MPI4PY_MPIABI": name,
         "PYTHONPATH": os.pathsep.join(paths),
         "PYTHONDONTWRITEBYTECODE": "1",
+        "TONARI_TUNE_SECONDS": "0.02",
         "TONARI_BUILD": str(built.CONFIG.parent.absolute()),
     }
 

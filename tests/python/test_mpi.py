@@ -12,7 +12,7 @@ import mpi4py_jobs as jobs
 import pytest
 
 pytestmark = jobs.needed
-MODULES = ["operations", "mistakes"]
+MODULES = ["operations", "mistakes", "grids", "vectors", "products", "exchanges_in_place"]
 
 
 def checks(module: str) -> list[str]:
@@ -27,7 +27,7 @@ def test_on_ranks(mpi: str, ranks: int, tmp_path: Path) -> None:
     done = jobs.run(mpi, ranks, tmp_path, jobs.RANKS / "run.py", *MODULES)
     passed = [line for line in jobs.succeeded(done).splitlines() if line.startswith("passed: ")]
     assert passed == [f"passed: {module}.{name}" for module in MODULES for name in checks(module)]
-    assert len(passed) > 10
+    assert len(passed) > 30
 
 
 @jobs.on_ranks([2], [], [])
@@ -35,6 +35,17 @@ def test_after_finalize_nothing_is_freed_any_more(mpi: str, ranks: int, tmp_path
     done = jobs.run(mpi, ranks, tmp_path, jobs.RANKS / "finalize.py")
     assert jobs.succeeded(done) == "finalized\n"
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.more
+def test_types_hold(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    paths = ["--cache-dir", str(tmp_path), "--follow-imports=silent", "python/tonari/mpi"]
+    env = {"PYTHONPATH": "python", "MYPYPATH": "python", "PATH": "/usr/bin:/bin"}
+    command = [sys.executable, "-m", "mypy", *paths]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=jobs.SOURCE, env=env)
+    assert done.returncode == 0, done.stdout
+    assert (jobs.SOURCE / "python/tonari/py.typed").is_file()
 
 
 def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -18,17 +18,66 @@ Importing it initializes MPI as mpi4py does, and loads the libtonari that was bu
 Everything raises tonari.Error, with the sentences of the C interface.
 """
 
+from typing import TYPE_CHECKING, Any
+
+from tonari.mpi.grid import Grid
+from tonari.mpi.grid_shape import Bricks, Ghosts
+from tonari.mpi.in_place import (
+    alltoall_inplace,
+    alltoall_inplace_init,
+    alltoallv_inplace,
+    alltoallv_inplace_general,
+    alltoallv_inplace_general_init,
+    alltoallv_inplace_init,
+    alltoallw_inplace,
+    alltoallw_inplace_init,
+    ialltoall_inplace,
+    ialltoallv_inplace,
+    ialltoallv_inplace_general,
+    ialltoallw_inplace,
+)
 from tonari.mpi.library import KIND as mpi_kind
 from tonari.mpi.library import PATH as library_path
 from tonari.mpi.neighborhood import Neighborhood
 from tonari.mpi.request import Request, RequestInfo, startall, waitall
+from tonari.mpi.vector import Vector, VectorFacts
+
+if TYPE_CHECKING:
+    from tonari.mpi.product import RowParallel
 
 __all__ = [
+    "Bricks",
+    "Ghosts",
+    "Grid",
     "Neighborhood",
     "Request",
     "RequestInfo",
+    "RowParallel",
+    "Vector",
+    "VectorFacts",
+    "alltoall_inplace",
+    "alltoall_inplace_init",
+    "alltoallv_inplace",
+    "alltoallv_inplace_general",
+    "alltoallv_inplace_general_init",
+    "alltoallv_inplace_init",
+    "alltoallw_inplace",
+    "alltoallw_inplace_init",
+    "ialltoall_inplace",
+    "ialltoallv_inplace",
+    "ialltoallv_inplace_general",
+    "ialltoallw_inplace",
     "library_path",
     "mpi_kind",
     "startall",
     "waitall",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What needs SciPy is loaded when it is first used."""
+    if name == "RowParallel":
+        from tonari.mpi.product import RowParallel
+
+        return RowParallel
+    raise AttributeError(f"module 'tonari.mpi' has no attribute '{name}'")
