@@ -27,6 +27,7 @@ COMMANDS = [
     "bench_halo",
     "bench_spmv",
     "bench_sparse",
+    "run",
     "settings",
 ]
 

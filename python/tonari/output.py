@@ -28,8 +28,13 @@ def status(text: str) -> Status:
 
 def print_json(rows: Iterable[Mapping[str, Any]]) -> None:
     """An array of flat objects, one per line, and nothing else."""
+    sys.stdout.write(as_json(rows))
+
+
+def as_json(rows: Iterable[Mapping[str, Any]]) -> str:
+    """The same as text."""
     lines = ",\n".join(" " + json.dumps(dict(row), allow_nan=False) for row in rows)
-    sys.stdout.write(f"[\n{lines}\n]\n" if lines else "[]\n")
+    return f"[\n{lines}\n]\n" if lines else "[]\n"
 
 
 def size(count: int) -> str:

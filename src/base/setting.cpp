@@ -84,6 +84,13 @@ constexpr Setting table[] = {
     {"", "TONARI_REPORT", word, "0, 1 or the name of a file", "0", "MPI_Finalize", false,
      "a table of all exchanges at MPI_Finalize: 1 prints it to standard error; a file that ends in "
      ".json gets it as JSON. On all ranks, or there is none"},
+    {"", "TONARI_PRELOAD", one_of, "auto, tonari, native", "auto", "libtonari_preload", false,
+     "which way calls of unmodified programs go: auto tries both; native wins if ranks differ"},
+    {"", "TONARI_REPAIR", one_of, "0, 1", "0", "libtonari_preload", false,
+     "1: where the MPI delivers wrong blocks, calls of unmodified programs always go through "
+     "tonari. On all ranks, or it is 0"},
+    {"", "TONARI_RUN_REPORT", word, "the name of a folder", "", "libtonari_preload", false,
+     "where processes write what each place has called, which `tonari run` reads"},
 };
 
 // The command line and its programs read these.

@@ -54,6 +54,9 @@ enum class SettingId : std::uint8_t {
   shm_dir,
   cache_dir,
   report,
+  preload,
+  repair,
+  run_report,
 };
 
 std::span<const Setting> all_settings();

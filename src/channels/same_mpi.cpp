@@ -67,10 +67,6 @@ bool runs_standard_abi() {
          home_of(get_version) == home_of(&MPI_Get_library_version);
 }
 
-MpiFamily running_family() {
-  return runs_standard_abi() ? MpiFamily::standard_abi : family_of(library_version());
-}
-
 bool mpi_initialized() {
   int flag = 0;
   return MPI_Initialized(&flag) == MPI_SUCCESS && flag;
@@ -97,12 +93,25 @@ MpiFamily family_of(std::string_view version) {
   return MpiFamily::unknown;
 }
 
-std::string wrong_mpi(MpiFamily compiled, MpiFamily running, const std::string& version) {
+MpiFamily compiled_family() { return compiled_for; }
+
+MpiFamily running_family() {
+  return runs_standard_abi() ? MpiFamily::standard_abi : family_of(library_version());
+}
+
+std::string other_mpi_than(MpiFamily compiled, MpiFamily running, const std::string& version) {
   if (compiled == MpiFamily::unknown || running == MpiFamily::unknown || compiled == running)
     return "";
   const char* abi = running == MpiFamily::standard_abi ? ", by the standard ABI of MPI 5" : "";
-  return text("this libtonari was built for ", words_for(compiled), ", but the program runs with ",
-              first_words(version), abi, "; link it with a libtonari that was built for that MPI");
+  return text("was built for ", words_for(compiled), ", but the program runs with ",
+              first_words(version), abi);
+}
+
+std::string wrong_mpi(MpiFamily compiled, MpiFamily running, const std::string& version) {
+  const std::string difference = other_mpi_than(compiled, running, version);
+  if (difference.empty()) return "";
+  return text("this libtonari ", difference,
+              "; link it with a libtonari that was built for that MPI");
 }
 
 void require_same_mpi() {

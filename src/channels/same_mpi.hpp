@@ -16,6 +16,15 @@ enum class MpiFamily { unknown, open_mpi, mpich, standard_abi };
 // The family of an MPI with an ABI of its own, from what its MPI_Get_library_version returns.
 MpiFamily family_of(std::string_view library_version);
 
+// That of the mpi.h that this was compiled with, and that of the MPI that the program runs with.
+MpiFamily compiled_family();
+MpiFamily running_family();
+
+// "was built for one, but the program runs with another"; empty if they fit, or if one of them is
+// unknown.
+std::string other_mpi_than(MpiFamily compiled_for, MpiFamily running,
+                           const std::string& library_version);
+
 // What to tell a program that runs with an MPI of this family and version, where the library was
 // compiled for another family; empty if they fit, or if one of them is unknown.
 std::string wrong_mpi(MpiFamily compiled_for, MpiFamily running,

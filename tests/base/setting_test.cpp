@@ -23,11 +23,14 @@ TEST(SettingTable, IdsAreRows) {
                                                     {nodes, "TONARI_NODES"},
                                                     {shm_dir, "TONARI_SHM_DIR"},
                                                     {cache_dir, "TONARI_CACHE_DIR"},
-                                                    {report, "TONARI_REPORT"}};
+                                                    {report, "TONARI_REPORT"},
+                                                    {preload, "TONARI_PRELOAD"},
+                                                    {repair, "TONARI_REPAIR"},
+                                                    {run_report, "TONARI_RUN_REPORT"}};
   for (const auto& [id, variable] : rows) EXPECT_STREQ(setting(id).variable, variable);
   EXPECT_STREQ(setting(recv_view).key, "tonari_recv_view");
   EXPECT_STREQ(setting(static_buffers).key, "cdag_static_buffers");
-  EXPECT_EQ(all_settings().size(), static_cast<std::size_t>(report) + 1);
+  EXPECT_EQ(all_settings().size(), static_cast<std::size_t>(run_report) + 1);
 }
 
 TEST(SettingTable, RowsAreComplete) {

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""tonari run: an unmodified program, whose neighborhood collectives go through tonari."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tonari import output, preload
+from tonari.completion import values
+from tonari.views.run import show
+
+COMMAND = "What starts your program: mpiexec -n 8 ./app. Put -- before it."
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command()(run)
+
+
+def run(
+    command: Annotated[
+        list[str], typer.Argument(metavar="COMMAND...", help=COMMAND, show_default=False)
+    ],
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say in the end what went where, by place of call.")
+    ] = False,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the rows there.")
+    ] = None,
+    mpi: Annotated[
+        str,
+        typer.Option(
+            metavar="MPI",
+            help="openmpi, mpich or abi; default: what the program is linked with.",
+            autocompletion=values("openmpi", "mpich", "abi"),
+        ),
+    ] = "",
+) -> None:
+    """Runs a program as it is, and speeds up its neighborhood collectives.
+
+    Blocking calls try both tonari and the MPI, and keep what is faster. All other
+    calls go to the MPI. TONARI_PRELOAD=tonari or native decides for all calls.
+
+    Example:  tonari run --explain -- mpiexec -n 8 ./app
+
+    Example:  tonari run --json rows.json -- mpiexec -n 8 python app.py
+    """
+    kind = preload.kind_of(command)
+    library = preload.library_for(mpi or preload.mpi_of(command, kind))
+    # Here, since nodes that share no other folder share the one where jobs are started.
+    with tempfile.TemporaryDirectory(prefix=".tonari-run-", dir=Path.cwd()) as folder:
+        variables = {"LD_PRELOAD": _before(library)}
+        if explain or json:
+            variables["TONARI_RUN_REPORT"] = folder
+        status = subprocess.run(preload.with_variables(command, kind, variables)).returncode
+        rows = preload.rows(preload.read_records(Path(folder)))
+    _tell(rows, explain, json)
+    raise typer.Exit(status if status >= 0 else 128 - status)
+
+
+def _before(library: Path) -> str:
+    """Other libraries that are to be loaded keep their places behind ours."""
+    others = os.environ.get("LD_PRELOAD", "")
+    return f"{library}:{others}" if others else str(library)
+
+
+def _tell(rows: list[dict[str, Any]], explain: bool, json: Path | None) -> None:
+    if json:
+        json.write_text(output.as_json(rows), encoding="utf-8")
+    if explain:
+        show(rows)

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""libtonari_preload for a job: which library fits, how launchers pass it on to the ranks but do not
+load it themselves, and what the ranks have written."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tonari.errors import ARGUMENT, FILE, Error
+from tonari.installation import LIBRARIES
+
+LIBRARY = "libtonari_preload.so"
+LAUNCHERS = re.compile(r"(mpiexec|mpirun|orterun|prterun|srun)([.-].+)?")
+# What `launcher --version` says, and how the launcher is called here.
+KINDS = {
+    "openmpi": re.compile(r"Open MPI|OpenRTE|PRRTE|prterun|Open Run-Time"),
+    "mpich": re.compile(r"HYDRA|MPICH|Intel\(R\) MPI", re.IGNORECASE),
+    "slurm": re.compile(r"^slurm", re.IGNORECASE),
+}
+
+
+def kind_of(command: Sequence[str]) -> str:
+    """openmpi, mpich or slurm; empty if the command is no launcher of ranks."""
+    if not LAUNCHERS.fullmatch(Path(command[0]).name):
+        return ""
+    try:
+        said = subprocess.run([command[0], "--version"], capture_output=True, text=True)
+    except OSError as error:
+        raise Error(f"{command[0]} cannot be started: {error.strerror}", ARGUMENT) from None
+    for kind, words in KINDS.items():
+        if words.search(said.stdout + said.stderr):
+            return kind
+    raise Error(
+        f"{command[0]} is a launcher that tonari does not know: put `env LD_PRELOAD=...` before "
+        "your program instead (docs/howto/unmodified-programs.md)",
+        ARGUMENT,
+    )
+
+
+def mpi_of(command: Sequence[str], kind: str) -> str:
+    """The name of the library that the command's program needs, by what the program is linked with;
+    otherwise by its launcher."""
+    needs = {
+        "abi": b"libmpi_abi.so",
+        "openmpi": b"libmpi.so.40",
+        "mpich": b"libmpich.so",
+    }
+    for word in command[1 if kind else 0 :]:
+        found = shutil.which(word)
+        if not found or Path(found).is_dir():
+            continue
+        content = Path(found).read_bytes()
+        for mpi, library in needs.items():
+            if content.startswith(b"\x7fELF") and library in content:
+                return mpi
+    if kind in needs:
+        return kind
+    raise Error(
+        "tonari cannot tell which MPI the program runs with: say --mpi openmpi, mpich or abi",
+        ARGUMENT,
+    )
+
+
+def library_for(mpi: str) -> Path:
+    """In the build tree, or as installed."""
+    build = Path(os.environ.get("TONARI_BUILD") or "build").absolute()
+    places = [build / mpi / "lib", *(folder / "tonari" / mpi for folder in LIBRARIES)]
+    for place in places:
+        if (place / LIBRARY).is_file():
+            return place / LIBRARY
+    raise Error(
+        f"there is no {LIBRARY} for {mpi} in {build} nor beside this package: build tonari for "
+        "that MPI, or set TONARI_BUILD",
+        FILE,
+    )
+
+
+def with_variables(command: Sequence[str], kind: str, variables: Mapping[str, str]) -> list[str]:
+    """The command, so that its ranks have these variables; the launcher has not."""
+    launcher, rest = command[0], list(command[1:])
+    pairs = [f"{name}={value}" for name, value in variables.items()]
+    if kind == "openmpi":  # programs of several kinds have options each, after a colon
+        options = [word for pair in pairs for word in ("-x", pair)]
+        behind = [[word, *options] if word == ":" else [word] for word in rest]
+        return [launcher, *options, *(word for words in behind for word in words)]
+    if kind == "mpich":
+        options = [word for item in variables.items() for word in ("-genv", *item)]
+        return [launcher, *options, *rest]
+    if kind == "slurm":
+        return [launcher, f"--export=ALL,{','.join(pairs)}", *rest]
+    return ["env", *pairs, *command]
+
+
+def read_records(folder: Path) -> list[dict[str, Any]]:
+    """What all processes of a job have written."""
+    return [
+        json.loads(line)
+        for file in sorted(folder.glob("*.jsonl"))
+        for line in file.read_text(encoding="utf-8").splitlines()
+    ]
+
+
+def rows(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """One row for each place that calls: numbers of all ranks together, times as means of calls."""
+    merged: dict[tuple[str, str, int], dict[str, Any]] = {}
+    for record in records:
+        key = record["call"], record["file"], record["offset"]
+        row = merged.setdefault(key, {name: 0 for name in NUMBERS} | {"why": record["why"]})
+        for name in NUMBERS:
+            row[name] += record[name]
+    return [_row(*key, row) for key, row in sorted(merged.items())]
+
+
+NUMBERS = (
+    "calls",
+    "through_tonari",
+    "bytes",
+    "timed",
+    "seconds",
+    "native_timed",
+    "native_seconds",
+    "setups",
+    "setup_seconds",
+)
+
+
+def _row(call: str, file: str, offset: int, total: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "call": call,
+        "site": site(file, offset),
+        "calls": total["calls"],
+        "through_tonari": total["through_tonari"],
+        "bytes": total["bytes"],
+        "us": _mean(total["seconds"], total["timed"]),
+        "native_us": _mean(total["native_seconds"], total["native_timed"]),
+        "setup_us": _mean(total["setup_seconds"], total["setups"]),
+        "why": total["why"],
+    }
+
+
+def _mean(seconds: float, calls: int) -> float | None:
+    return round(seconds / calls * 1e6, 3) if calls else None
+
+
+def site(file: str, offset: int) -> str:
+    """solver.c:120 where there is debug information, else program+0x1b2c."""
+    plain = f"{Path(file).name}+{offset:#x}"
+    if not shutil.which("addr2line"):
+        return plain
+    said = subprocess.run(
+        ["addr2line", "-e", file, f"{offset:#x}"], capture_output=True, text=True
+    ).stdout
+    found = re.match(r"(?:.*/)?([^/:]+:\d+)", said)
+    return found[1] if found and not found[1].startswith("??") else plain

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls in whose way this library does not stand.
+#pragma once
+
+namespace tonari::preload {
+
+// Whether the program runs with another MPI than the one that this library was built for. It is
+// said once per job, and all calls go to the program's MPI with the words that they came with.
+bool wrong_mpi_runs();
+
+// Whether libtonari itself makes the call: its candidate `native` calls the MPI.
+bool from_tonari(const void* site);
+
+}  // namespace tonari::preload

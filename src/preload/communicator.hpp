@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the preloaded library keeps of a communicator: a neighborhood, and which way calls go. It is
+// attached to the communicator, and ends with it or at MPI_Finalize.
+#pragma once
+
+#include <mpi.h>
+#include <tonari/tonari.h>
+
+#include <array>
+
+#include "preload/choice.hpp"
+
+namespace tonari::preload {
+
+enum class Kind { alltoall, allgather };  // with their v and w forms
+
+struct Communicator {
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;  // null: all calls go to the MPI
+  int sources = 0, targets = 0;
+  bool called = false;           // what sets it up is done
+  bool connected = false;        // its first exchange was a success
+  const char* why = "measured";  // what decided which way calls go
+  std::array<Choice, 2> choices;
+
+  Choice& choice(Kind kind) { return choices[static_cast<int>(kind)]; }
+};
+
+// That of a communicator. Collective at the first call on it: a neighborhood collective that blocks
+// may wait for all ranks by MPI's own rules. Never fails; where there is nothing that tonari could
+// do, `near` is null on all ranks.
+Communicator& state_of(MPI_Comm comm);
+
+// Collective, once the trials of a kind are over. A neighborhood that no call needs any more ends.
+void compare(MPI_Comm comm, Communicator& state, Choice& choice);
+
+// Collective: all ranks had the same error in the first exchange.
+void give_up(Communicator& state, const char* why);
+
+}  // namespace tonari::preload

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "preload/raise.hpp"
+
+#include <tonari/tonari.h>
+
+#include <cstdio>
+
+namespace tonari::preload {
+namespace {
+
+int class_of(int code) {
+  switch (code) {
+    case TONARI_ERR_ARGUMENT:
+      return MPI_ERR_ARG;
+    case TONARI_ERR_MISMATCH:
+      return MPI_ERR_TRUNCATE;
+    case TONARI_ERR_OVERFLOW:
+      return MPI_ERR_COUNT;
+    case TONARI_ERR_BUFFERS:
+      return MPI_ERR_BUFFER;
+    case TONARI_ERR_MEMORY:
+      return MPI_ERR_NO_MEM;
+    default:
+      return MPI_ERR_OTHER;
+  }
+}
+
+}  // namespace
+
+int raise(MPI_Comm comm, int code) {
+  std::fprintf(stderr, "tonari: error: %s\n", tonari_last_error());
+  const int error = class_of(code);
+  PMPI_Comm_call_errhandler(comm, error);
+  return error;
+}
+
+}  // namespace tonari::preload

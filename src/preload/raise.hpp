@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Errors of tonari, as a program of MPI hears them.
+#pragma once
+
+#include <mpi.h>
+
+namespace tonari::preload {
+
+// Prints tonari's sentence, calls the communicator's error handler, and returns MPI's error class
+// for the code.
+int raise(MPI_Comm comm, int code);
+
+}  // namespace tonari::preload

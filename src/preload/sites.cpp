@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "preload/sites.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "base/setting.hpp"
+
+namespace tonari::preload {
+namespace {
+
+// Where the code of a call lies: a file, and the address in it that debuggers and addr2line take.
+struct Place {
+  std::string file;
+  std::uintptr_t offset = 0;
+};
+
+// While the library that has the code is still loaded.
+Place place_of(const void* site) {
+  Dl_info info{};
+  void* loaded = nullptr;
+  if (!dladdr1(site, &info, &loaded, RTLD_DL_LINKMAP) || !info.dli_fname) return {};
+  // A call returns behind itself: the byte before belongs to it.
+  const auto at = reinterpret_cast<std::uintptr_t>(site) - 1;
+  return {info.dli_fname, at - static_cast<const link_map*>(loaded)->l_addr};
+}
+
+struct Table {
+  std::mutex mutex;
+  std::string folder;  // empty: nothing is recorded
+  pid_t process = getpid();
+  std::map<std::pair<const char*, const void*>, std::pair<Place, SiteRecord>> records;
+};
+// Never destroyed: threads may call until the process has ended.
+Table& table() {
+  static Table* const all = [] {
+    auto* const made = new Table;
+    made->folder = in_environment(setting(SettingId::run_report)).value_or("");
+    return made;
+  }();
+  return *all;
+}
+
+std::string escaped(const std::string& text) {
+  std::string all;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') all += '\\';
+    if (static_cast<unsigned char>(c) >= 0x20) all += c;
+  }
+  return all;
+}
+
+using Number = unsigned long long;  // as printf knows it
+
+void write(std::FILE* file, const Place& place, const SiteRecord& row) {
+  std::fprintf(file,
+               "{\"call\": \"%s\", \"file\": \"%s\", \"offset\": %llu, \"calls\": %llu, "
+               "\"through_tonari\": %llu, \"bytes\": %llu, ",
+               row.call, escaped(place.file).c_str(), Number{place.offset}, Number{row.calls},
+               Number{row.through_tonari}, Number{row.bytes});
+  std::fprintf(file,
+               "\"timed\": %llu, \"seconds\": %.9f, \"native_timed\": %llu, "
+               "\"native_seconds\": %.9f, \"setups\": %llu, \"setup_seconds\": %.9f, "
+               "\"why\": \"%s\"}\n",
+               Number{row.timed[0]}, row.seconds[0], Number{row.timed[1]}, row.seconds[1],
+               Number{row.setups}, row.setup_seconds, escaped(row.why).c_str());
+}
+
+// A name that no other process of the job has: numbers of processes are equal on several hosts.
+std::string file_of_this_process(const std::string& folder) {
+  std::array<char, 256> host{};
+  (void)gethostname(host.data(), host.size() - 1);
+  return folder + "/" + host.data() + "." + std::to_string(getpid()) + ".jsonl";
+}
+
+// One object per line. A child that the program has forked has its parent's records, and no own.
+__attribute__((destructor)) void write_records() {
+  Table& all = table();
+  const std::lock_guard lock(all.mutex);
+  if (all.folder.empty() || all.records.empty() || all.process != getpid()) return;
+  std::FILE* const file = std::fopen(file_of_this_process(all.folder).c_str(), "w");
+  if (!file) return std::perror("tonari: warning: the records of this rank cannot be written");
+  for (const auto& [site, record] : all.records) write(file, record.first, record.second);
+  (void)std::fclose(file);
+}
+
+void add(SiteRecord& row, const CallTold& told) {
+  ++row.calls;
+  row.call = told.call;
+  row.through_tonari += told.way == 0;
+  row.bytes += told.bytes;
+  ++(told.first ? row.setups : row.timed[told.way]);
+  (told.first ? row.setup_seconds : row.seconds[told.way]) += told.seconds;
+  row.why = told.why;
+}
+
+}  // namespace
+
+bool recording() {
+  static const bool wanted = !table().folder.empty();
+  return wanted;
+}
+
+void record_call(const CallTold& told) noexcept {
+  try {
+    Table& all = table();
+    const std::lock_guard lock(all.mutex);
+    auto [found, made] = all.records.try_emplace({told.call, told.site});
+    if (made) found->second.first = place_of(told.site);
+    add(found->second.second, told);
+  } catch (...) {
+  }
+}
+
+}  // namespace tonari::preload

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""libtonari_preload and `tonari run`: programs as they are deliver what they delivered, and rows
+tell that the library was in the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import built
+import pytest
+from built import more
+from command_line import fits, refused
+from conftest import Run
+from tonari import preload
+from tonari.benchmark.launch import ANY_RANKS
+
+SOURCE = Path(__file__).resolve().parents[2] / "tests/preload/unmodified.c"
+LIBRARY = "../lib/libtonari_preload.so"
+MPIS = {mpi: how for mpi, how in built.with_program(LIBRARY).items() if mpi != "abi"}
+CASES = [mpi if number == 0 else more(mpi) for number, mpi in enumerate(MPIS)]
+pytestmark = pytest.mark.skipif(not MPIS, reason="needs a build (TONARI_BUILD)")
+each_mpi = pytest.mark.parametrize("mpi", CASES or ["none"])
+each_size = pytest.mark.parametrize("ranks", [more(1), 2, 3, more(5), more(8)])
+FORMS = {f"MPI_Neighbor_{form}" for form in (
+    "alltoall", "alltoallv", "alltoallw", "allgather", "allgatherv"
+)}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The program as each MPI compiles it."""
+    folder = tmp_path_factory.mktemp("unmodified")
+    for mpi, how in MPIS.items():
+        command = [built.c_compiler(how), "-g", "-std=c99", SOURCE, "-o", folder / mpi, "-pthread"]
+        subprocess.run(command, check=True)
+    return {mpi: folder / mpi for mpi in MPIS}
+
+
+@pytest.fixture
+def job(tonari: Run, programs: dict[str, Path], tmp_path: Path, monkeypatch: Any) -> Any:
+    """job("mpich", 3, "exchanges", TONARI_PRELOAD="tonari") -> the process, and its rows."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TONARI_BUILD", str(built.CONFIG.parent.absolute()))
+
+    def run(mpi: str, ranks: int, *words: str, **environment: str) -> Any:
+        launch = [MPIS[mpi]["mpiexec"], "-n", str(ranks), str(programs[mpi]), *words]
+        options = ["--explain", "--json", "rows.json"]
+        variables = ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1"} | environment
+        done = tonari("run", *options, "--", *launch, **variables)
+        return done, json.loads((tmp_path / "rows.json").read_text())
+
+    return run
+
+
+def topologies(mpi: str) -> str:
+    """What MPICH 4 gets right: the program would find what it does not."""
+    return "all" if mpi == "openmpi" else "distinct"
+
+
+@each_size
+@each_mpi
+def test_all_calls_go_through_tonari(job: Any, mpi: str, ranks: int) -> None:
+    done, rows = job(mpi, ranks, "exchanges", topologies(mpi), TONARI_PRELOAD="tonari")
+    assert done.returncode == 0, done.stderr
+    assert {row["call"] for row in rows} == FORMS
+    for row in rows:
+        assert row["through_tonari"] == row["calls"] > 0
+        assert row["why"] == "TONARI_PRELOAD"
+        assert row["native_us"] is None
+
+
+@each_size
+@each_mpi
+def test_calls_try_both_ways(job: Any, mpi: str, ranks: int) -> None:
+    done, rows = job(mpi, ranks, "exchanges", topologies(mpi))
+    assert done.returncode == 0, done.stderr
+    assert {row["call"] for row in rows} == FORMS
+    tried = sum(row["through_tonari"] for row in rows)
+    assert 0 < tried < sum(row["calls"] for row in rows)
+    assert any(row["us"] and row["native_us"] for row in rows)
+    assert all(row["us"] or row["native_us"] for row in rows)
+
+
+@each_mpi
+def test_all_calls_may_stay_with_the_mpi(job: Any, mpi: str) -> None:
+    done, rows = job(mpi, 3, "exchanges", topologies(mpi), TONARI_PRELOAD="native")
+    assert done.returncode == 0, done.stderr
+    assert {row["call"] for row in rows} == FORMS
+    assert not any(row["through_tonari"] for row in rows)
+
+
+@each_mpi
+def test_rows_tell_where_and_how_much(job: Any, mpi: str) -> None:
+    done, rows = job(mpi, 3, "calls", "50", TONARI_PRELOAD="tonari")
+    assert done.returncode == 0, done.stderr
+    [row] = sorted(rows, key=lambda row: row["site"])[:1]
+    lines = SOURCE.read_text().splitlines()
+    [site] = [n for n, line in enumerate(lines, 1) if "k < 100;" in line]
+    if shutil.which("addr2line"):
+        assert row["site"] == f"{SOURCE.name}:{site}"
+    assert sum(row["calls"] for row in rows) == 3 * 150
+    assert sum(row["bytes"] for row in rows) == 3 * 150 * 2 * 8
+    table = [line for line in done.stderr.splitlines() if "Neighbor_alltoall" in line]
+    assert len(table) == len(rows) == 2
+    fits(done.stderr)
+
+
+@pytest.mark.parametrize("mpi", [mpi for mpi in MPIS if mpi == "mpich"])
+def test_repair_gives_right_blocks(job: Any, mpi: str) -> None:
+    """MPICH 4.0.2 reverses the blocks of ranks that are neighbors twice: so the program finds."""
+    wrong, _ = job(mpi, 3, "exchanges", "all", TONARI_PRELOAD="tonari")
+    if wrong.returncode == 0:
+        pytest.skip("this MPICH is right")
+    done, rows = job(mpi, 3, "exchanges", "all", TONARI_REPAIR="1")
+    assert done.returncode == 0, done.stderr
+    assert "TONARI_REPAIR" in {row["why"] for row in rows}
+
+
+@pytest.mark.parametrize("ranks", [2, more(8)])
+@each_mpi
+def test_ten_thousand_communicators(job: Any, mpi: str, ranks: int) -> None:
+    count = 10_000 if ranks == 2 and mpi == "openmpi" else 500
+    done, rows = job(mpi, ranks, "many", str(count))
+    assert done.returncode == 0, done.stderr
+    assert sum(row["through_tonari"] for row in rows) >= ranks * count // 10
+    assert not left_behind()
+
+
+@each_mpi
+def test_communicators_that_nobody_frees(job: Any, mpi: str) -> None:
+    done, rows = job(mpi, 3, "leak", TONARI_PRELOAD="tonari")
+    assert done.returncode == 0, done.stderr
+    [row] = rows
+    assert row["calls"] == 3 * 70
+    assert row["through_tonari"] == 3 * 64, "neighborhoods are bounded"
+    assert row["why"] == "too many communicators"
+    assert not left_behind()
+
+
+def left_behind() -> list[str]:
+    return [str(file) for file in Path("/dev/shm").glob("*tonari*")]
+
+
+@each_mpi
+def test_threads_have_communicators_of_their_own(job: Any, mpi: str) -> None:
+    done, rows = job(mpi, 3, "threads", TONARI_PRELOAD="tonari")
+    assert done.returncode == 0, done.stderr
+    assert sum(row["through_tonari"] for row in rows) in (0, 3 * 3 * 200)
+
+
+@each_mpi
+def test_a_program_that_aborts_ends_as_before(job: Any, mpi: str) -> None:
+    done, _ = job(mpi, 3, "abort", TONARI_PRELOAD="tonari")
+    assert done.returncode == 3
+
+
+@each_mpi
+def test_wrong_sizes_end_with_a_sentence(job: Any, mpi: str) -> None:
+    done, _ = job(mpi, 3, "wrong", TONARI_PRELOAD="tonari")
+    assert done.returncode != 0
+
+
+@pytest.mark.parametrize("way", ["tonari", "auto", "native"])
+@each_mpi
+def test_errors_are_returned(job: Any, mpi: str, way: str) -> None:
+    done, _ = job(mpi, 3, "errors", TONARI_PRELOAD=way)
+    assert done.returncode == 0, done.stderr
+
+
+# ---- a wrong MPI
+
+
+@pytest.mark.skipif(len(MPIS) < 2, reason="needs a build for two MPIs")
+@pytest.mark.parametrize(("running", "loaded"), [("openmpi", "mpich"), ("mpich", "openmpi")])
+def test_a_wrong_mpi_steps_aside(
+    programs: dict[str, Path], tmp_path: Path, running: str, loaded: str
+) -> None:
+    library = Path(MPIS[loaded]["bin"]) / LIBRARY
+    launch = [MPIS[running]["mpiexec"], "-n", "2", programs[running], "exchanges", "distinct"]
+    kind = preload.kind_of(list(map(str, launch)))
+    variables = {"LD_PRELOAD": str(library.resolve()), "TONARI_PRELOAD": "tonari"}
+    variables["TONARI_RUN_REPORT"] = str(tmp_path)
+    done = subprocess.run(
+        preload.with_variables(list(map(str, launch)), kind, variables),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "unmodified: done" in done.stdout
+    assert (
+        len(re.findall("this libtonari_preload was built for .*; it steps aside", done.stderr)) == 1
+    )
+    assert not preload.read_records(tmp_path)
+
+
+# ---- launchers
+
+
+def test_ranks_get_variables_and_launchers_do_not() -> None:
+    two = {"A": "1", "B": "2"}
+    many = ["mpiexec", "-n", "1", "a", ":", "-n", "2", "b"]
+    assert preload.with_variables(many, "openmpi", two) == (
+        "mpiexec -x A=1 -x B=2 -n 1 a : -x A=1 -x B=2 -n 2 b".split()
+    )
+    assert preload.with_variables(many, "mpich", two) == (
+        "mpiexec -genv A 1 -genv B 2 -n 1 a : -n 2 b".split()
+    )
+    assert preload.with_variables(["srun", "a"], "slurm", two) == [
+        "srun",
+        "--export=ALL,A=1,B=2",
+        "a",
+    ]
+    assert preload.with_variables(["./a", "x"], "", two) == ["env", "A=1", "B=2", "./a", "x"]
+
+
+def test_the_launcher_stays_as_it_is(job: Any, tmp_path: Path) -> None:
+    """A launcher that loads the library itself would start as an MPI program."""
+    mpi = next(iter(MPIS))
+    seen = tmp_path / "seen"
+    fake = tmp_path / "mpiexec"
+    fake.write_text(f'#!/bin/sh\necho "$LD_PRELOAD" >> {seen}\nexec {MPIS[mpi]["mpiexec"]} "$@"\n')
+    fake.chmod(0o755)
+    with mock.patch.dict(MPIS[mpi], mpiexec=str(fake)):
+        done, rows = job(mpi, 2, "calls", "10", TONARI_PRELOAD="tonari", LD_PRELOAD="")
+    assert done.returncode == 0, done.stderr
+    assert all(row["through_tonari"] for row in rows)
+    assert set(seen.read_text().split()) == set()
+
+
+def test_a_program_without_a_launcher(
+    tonari: Run, programs: dict[str, Path], tmp_path: Path
+) -> None:
+    mpi = next(iter(MPIS))
+    rows = tmp_path / "rows.json"
+    environment = {"TONARI_BUILD": str(built.CONFIG.parent.absolute()), "TONARI_PRELOAD": "tonari"}
+    words = ["--json", str(rows), "--", str(programs[mpi]), "calls", "10"]
+    done = tonari("run", *words, **(ANY_RANKS | environment))
+    assert done.returncode == 0, done.stderr
+    assert all(row["through_tonari"] == row["calls"] for row in json.loads(rows.read_text()))
+
+
+def test_errors_are_one_sentence(tonari: Run, tmp_path: Path) -> None:
+    unknown = tmp_path / "mpiexec"
+    unknown.write_text("#!/bin/sh\necho 1.0\n")
+    unknown.chmod(0o755)
+    refused(tonari("run", "--", str(unknown), "a"), "is a launcher that tonari does not know")
+    refused(tonari("run", "--", "sh"), "tonari cannot tell which MPI the program runs with")
+    refused(tonari("run", "--mpi", "none", "--", "sh"), "there is no libtonari_preload.so for none")
+    refused(tonari("run", "--", str(tmp_path / "no/mpiexec")), "cannot be started")
+    refused(tonari("run"), "COMMAND", 2)
+
+
+def test_help_has_an_example(tonari: Run) -> None:
+    done = tonari("run", "--help")
+    assert "Example:" in done.stdout
+    fits(done.stdout)
