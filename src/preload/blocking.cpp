@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The blocking neighborhood collectives: each goes through tonari or to the MPI.
-#include <chrono>
-
-#include "preload/aside.hpp"
+#include "preload/call.hpp"
 #include "preload/operations.hpp"
+#include "preload/progress.hpp"
 #include "preload/raise.hpp"
 #include "preload/sites.hpp"
 
 namespace tonari::preload {
 namespace {
 
-double now() {
-  const auto since = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(since).count();
-}
-
 // One call of the program.
 template <class Arguments, class Function>
 class BlockingCall {
  public:
-  BlockingCall(const char* name, const void* site, Function* real, const Arguments& arguments,
-               Handle comm)
-      : name_(name), site_(site), real_(real), arguments_(arguments), comm_(comm) {}
+  BlockingCall(const Caller& caller, Function* real, const Arguments& arguments)
+      : caller_(caller), real_(real), arguments_(arguments) {}
 
   int run() {
-    if (wrong_mpi_runs() || from_tonari(site_) || comm() == MPI_COMM_NULL) return native();
+    if (caller_.steps_aside()) return native();
     const double begin = recording() ? now() : 0.0;
     Communicator& state = state_of(comm());
     Choice& choice = state.choice(Arguments::kind);
@@ -35,8 +28,8 @@ class BlockingCall {
   }
 
  private:
-  MPI_Comm comm() const { return handle_as<MPI_Comm>(comm_); }
-  int native() const { return arguments_.native(real_, comm_); }
+  MPI_Comm comm() const { return caller_.communicator(); }
+  int native() const { return arguments_.native(real_, caller_.comm); }
 
   int timed(Communicator& state, Choice& choice, double called) {
     const bool tries = choice.tries(), first = !state.called;
@@ -47,13 +40,17 @@ class BlockingCall {
     if (choice.tries()) choice.took(way, end - begin);
     state.called = true;
     if (recording())
-      record_call({name_, site_, static_cast<int>(way), first, arguments_.bytes(state),
-                   end - (first ? called : begin), tries ? "trial" : state.why});
+      record_call({caller_.name, caller_.site, static_cast<int>(way), first,
+                   arguments_.bytes(state), end - (first ? called : begin),
+                   tries ? "trial" : state.why});
     return rc;
   }
 
   int ours(Communicator& state) {
-    const int code = arguments_.exchange(state);
+    const int code = [&] {
+      const InTonari now;
+      return arguments_.exchange(state);
+    }();
     if (code != TONARI_SUCCESS) [[unlikely]]
       return failed(state, code);
     state.connected = true;
@@ -67,11 +64,9 @@ class BlockingCall {
     return native();
   }
 
-  const char* name_;
-  const void* site_;
+  Caller caller_;
   Function* real_;
   const Arguments& arguments_;
-  Handle comm_;
 };
 
 }  // namespace
@@ -81,12 +76,13 @@ using namespace tonari::preload;
 
 // The body of one function: NAME is MPI's, OURS that in C++; what follows are its arguments without
 // the communicator.
-#define TONARI_BLOCKING(NAME, OURS, ARGUMENTS, ...)                                              \
-  {                                                                                              \
-    static auto* const real = behind<decltype(OURS)>("PMPI_" #NAME);                             \
-    const ARGUMENTS arguments{__VA_ARGS__};                                                      \
-    return BlockingCall("MPI_" #NAME, __builtin_return_address(0), real, arguments, comm).run(); \
-  }                                                                                              \
+#define TONARI_BLOCKING(NAME, OURS, ARGUMENTS, ...)                       \
+  {                                                                       \
+    static auto* const real = behind<decltype(OURS)>("PMPI_" #NAME);      \
+    const ARGUMENTS arguments{__VA_ARGS__};                               \
+    const Caller caller{"MPI_" #NAME, __builtin_return_address(0), comm}; \
+    return BlockingCall(caller, real, arguments).run();                   \
+  }                                                                       \
   TONARI_ALSO_FOR_FORTRAN(NAME, OURS)
 
 TONARI_IN_FRONT_OF(Neighbor_alltoall, neighbor_alltoall, const void* sendbuf, int sendcount,

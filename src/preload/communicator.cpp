@@ -8,8 +8,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/setting.hpp"
 #include "channels/quirks.hpp"
+#include "preload/progress.hpp"
+#include "preload/vote.hpp"
 
 namespace tonari::preload {
 namespace {
@@ -23,6 +24,7 @@ struct Live {
   std::mutex mutex;
   std::unordered_set<Communicator*> all;
   std::size_t neighborhoods = 0;
+  int used = 0, in_vain = 0;  // communicators connected ahead, for which that was good or not
   int key = MPI_KEYVAL_INVALID;
 };
 Live& live() {
@@ -35,6 +37,7 @@ std::atomic<unsigned long> freed{0};
 
 void free_neighborhood(Communicator& state) {
   if (!state.near) return;
+  const InTonari now;
   (void)tonari_neighborhood_free(&state.near);
   const std::lock_guard lock(live().mutex);
   --live().neighborhoods;
@@ -47,6 +50,7 @@ int forget(MPI_Comm, int, void* value, void*) {
   {
     const std::lock_guard lock(live().mutex);
     if (live().all.erase(state) == 0) return MPI_SUCCESS;  // MPI_Finalize was here before
+    live().in_vain += state->ahead && !state->used;
   }
   free_neighborhood(*state);
   delete state;
@@ -92,12 +96,6 @@ bool has_neighborhood(MPI_Comm comm) {
   return PMPI_Topo_test(comm, &topology) == MPI_SUCCESS && topology != MPI_UNDEFINED;
 }
 
-bool distinct(std::vector<int> ranks) {
-  std::erase(ranks, MPI_PROC_NULL);
-  std::ranges::sort(ranks);
-  return std::ranges::adjacent_find(ranks) == ranks.end();
-}
-
 bool takes_room() {
   const std::lock_guard lock(live().mutex);
   if (live().neighborhoods >= most_live) return false;
@@ -109,27 +107,16 @@ void leave_room() {
   --live().neighborhoods;
 }
 
-// What one rank has to say; the least of all ranks' words counts.
-struct Vote {
-  int room = 0;     // for one neighborhood more
-  int wants = 0;    // 0: native, 1: auto, 2: tonari
-  int repairs = 0;  // TONARI_REPAIR
-  // This rank has no neighbor twice, and receives no more blocks than it sends: what MPICH 4 gets
-  // right (channels/quirks.hpp).
-  int usual = 1;
-};
-constexpr int words = sizeof(Vote) / sizeof(int);
-
-int wanted() {
-  const std::string mode = in_environment(setting(SettingId::preload)).value_or("auto");
-  return mode == "native" ? 0 : mode == "tonari" ? 2 : 1;
+// Four are enough to find out, and then one in vain for each that was used.
+int worth_it() {
+  const std::lock_guard lock(live().mutex);
+  return live().in_vain < 4 + live().used;
 }
-int repairs() { return in_environment(setting(SettingId::repair)).value_or("0") == "1"; }
 
-Vote least_of_all(MPI_Comm comm, Vote vote) {
-  Vote least;
-  if (PMPI_Allreduce(&vote, &least, words, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS) return {};
-  return least;
+bool distinct(std::vector<int> ranks) {
+  std::erase(ranks, MPI_PROC_NULL);
+  std::ranges::sort(ranks);
+  return std::ranges::adjacent_find(ranks) == ranks.end();
 }
 
 void read_degrees(Communicator& state, Vote& vote) {
@@ -137,32 +124,51 @@ void read_degrees(Communicator& state, Vote& vote) {
   std::vector<int> from(static_cast<std::size_t>(state.sources)),
       to(static_cast<std::size_t>(state.targets));
   (void)tonari_neighborhood_ranks(state.near, to.data(), from.data());
-  vote.usual = distinct(from) && distinct(to) && state.sources <= state.targets;
+  vote.distinct = distinct(from) && distinct(to);
+  vote.balanced = state.sources <= state.targets;
 }
 
 void always(Communicator& state, Way way, const char* why) {
   state.choices = {Choice(way), Choice(way)};
   state.why = why;
+  if (!state.nonblocking) state.why_nonblocking = why;
 }
 
 // Collective. Where the MPI delivers other blocks than tonari, calls do not take turns.
 void choose(Communicator& state, const Vote& all) {
-  if (!all.usual && quirks().neighbors)
+  if (!(all.distinct && all.balanced) && quirks().neighbors)
     always(state, all.repairs ? Way::tonari : Way::native,
            all.repairs ? "TONARI_REPAIR" : "this MPI delivers other blocks");
   else if (all.wants == 2)
     always(state, Way::tonari, "TONARI_PRELOAD");
-  if (state.choices[0].next() == Way::native) give_up(state, state.why);
+  if (state.choices[0].next() == Way::native && !state.nonblocking) give_up(state, state.why);
+}
+
+bool makes_neighborhood(MPI_Comm comm, Communicator& state) {
+  const InTonari now;
+  return tonari_neighborhood_create_from_comm(comm, MPI_INFO_NULL, &state.near) == TONARI_SUCCESS;
+}
+
+// Exchanges that begin can neither be timed nor be compared without waiting, so there is a rule. In
+// closed dimensions of one or two ranks Open MPI's non-blocking calls swap the two blocks.
+void choose_nonblocking(Communicator& state, const Vote& all) {
+  const bool other_blocks = !all.distinct && !all.repairs;
+  state.why_nonblocking = !all.drives      ? "the MPI does not drive exchanges of others"
+                          : !all.streams   ? "a setting of tonari"
+                          : other_blocks   ? "this MPI may deliver other blocks"
+                          : all.wants == 2 ? "TONARI_PRELOAD"
+                          : all.one_node() ? "one node"
+                                           : "several nodes";
+  state.nonblocking =
+      all.drives && all.streams && !other_blocks && (all.wants == 2 || all.one_node());
 }
 
 // Collective.
 void describe_once(MPI_Comm comm, Communicator& state) {
   const bool room = takes_room();
-  Vote vote{.room = room, .wants = wanted(), .repairs = repairs()};
+  Vote vote = my_vote(room, worth_it());
   const Vote first = least_of_all(comm, vote);
-  const bool made =
-      first.room && first.wants > 0 &&
-      tonari_neighborhood_create_from_comm(comm, MPI_INFO_NULL, &state.near) == TONARI_SUCCESS;
+  const bool made = first.room && first.wants > 0 && makes_neighborhood(comm, state);
   if (!made) {
     if (room) leave_room();
     return always(state, Way::native,
@@ -172,7 +178,9 @@ void describe_once(MPI_Comm comm, Communicator& state) {
   }
   clean_up_at_end();
   read_degrees(state, vote);
-  choose(state, least_of_all(comm, vote));
+  const Vote all = least_of_all(comm, vote);
+  choose_nonblocking(state, all);
+  choose(state, all);
 }
 
 Communicator& make(MPI_Comm comm) {
@@ -188,13 +196,12 @@ Communicator& make(MPI_Comm comm) {
   return *state;
 }
 
-Communicator& found_or_made(MPI_Comm comm) {
+Communicator* found(MPI_Comm comm) {
   void* value = nullptr;
-  int found = 0;
+  int is_there = 0;
   make_key();
-  if (PMPI_Comm_get_attr(comm, live().key, &value, &found) == MPI_SUCCESS && found)
-    return *static_cast<Communicator*>(value);
-  return make(comm);
+  (void)PMPI_Comm_get_attr(comm, live().key, &value, &is_there);
+  return is_there ? static_cast<Communicator*>(value) : nullptr;
 }
 
 // The last one of a thread, as long as no communicator was freed.
@@ -207,11 +214,37 @@ thread_local Last last;
 
 }  // namespace
 
-Communicator& state_of(MPI_Comm comm) {
+Communicator* known_state(MPI_Comm comm) {
   const unsigned long now = freed.load(std::memory_order_acquire);
-  if (!last.state || last.comm != comm || last.freed != now)
-    last = {comm, now, &found_or_made(comm)};
+  if (!last.state || last.comm != comm || last.freed != now) last = {comm, now, found(comm)};
+  return last.state;
+}
+
+Communicator& state_of(MPI_Comm comm) {
+  if (!known_state(comm)) last.state = &make(comm);
   return *last.state;
+}
+
+bool uses_nonblocking(Communicator& state) {
+  if (!state.nonblocking || !state.connected) return false;
+  if (state.ahead && !state.used) {
+    state.used = true;
+    const std::lock_guard lock(live().mutex);
+    ++live().used;
+  }
+  return true;
+}
+
+void prepare(MPI_Comm comm) {
+  if (!has_neighborhood(comm)) return;
+  const Vote all = least_of_all(comm, my_vote(true, worth_it()));
+  if (!all.ahead || !all.drives || !all.streams || !all.wants) return;
+  Communicator& state = state_of(comm);
+  if (!state.nonblocking) return;
+  state.ahead = true;
+  const InTonari now;
+  state.connected =
+      tonari_alltoall(nullptr, 0, MPI_BYTE, nullptr, 0, MPI_BYTE, state.near) == TONARI_SUCCESS;
 }
 
 void compare(MPI_Comm comm, Communicator& state, Choice& choice) {
@@ -223,7 +256,7 @@ void compare(MPI_Comm comm, Communicator& state, Choice& choice) {
   const auto native = [](const Choice& each) {
     return !each.tries() && each.next() == Way::native;
   };
-  if (std::ranges::all_of(state.choices, native)) give_up(state, state.why);
+  if (std::ranges::all_of(state.choices, native) && !state.nonblocking) give_up(state, state.why);
 }
 
 void give_up(Communicator& state, const char* why) {

@@ -21,6 +21,9 @@ struct Communicator {
   bool connected = false;        // its first exchange was a success
   const char* why = "measured";  // what decided which way calls go
   std::array<Choice, 2> choices;
+  bool nonblocking = false;  // begun exchanges go through tonari, once it is connected
+  const char* why_nonblocking = "";
+  bool ahead = false, used = false;  // connected for begun exchanges; there was one
 
   Choice& choice(Kind kind) { return choices[static_cast<int>(kind)]; }
 };
@@ -29,6 +32,17 @@ struct Communicator {
 // may wait for all ranks by MPI's own rules. Never fails; where there is nothing that tonari could
 // do, `near` is null on all ranks.
 Communicator& state_of(MPI_Comm comm);
+
+// The same where it is there already, else null. Local.
+Communicator* known_state(MPI_Comm comm);
+
+// Whether an exchange that begins now goes through tonari. The same on all ranks, since it depends
+// on what they agreed and on the calls before this one. Local.
+bool uses_nonblocking(Communicator& state);
+
+// Collective, for a communicator that the program has just made: exchanges that begin may wait for
+// no other rank, so what they need is done here. Programs that do not use it are soon spared it.
+void prepare(MPI_Comm comm);
 
 // Collective, once the trials of a kind are over. A neighborhood that no call needs any more ends.
 void compare(MPI_Comm comm, Communicator& state, Choice& choice);

@@ -41,6 +41,10 @@ struct Alltoall {
     return tonari_alltoall(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount,
                            type_of(recvtype), on.near);
   }
+  int begin(const Communicator& on, tonari_request* request) const {
+    return tonari_ialltoall(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount,
+                            type_of(recvtype), on.near, request);
+  }
   std::uint64_t bytes(const Communicator& on) const {
     return bytes_of(sendcount, sendtype) * static_cast<std::uint64_t>(on.targets);
   }
@@ -64,6 +68,11 @@ struct Alltoallv {
     return tonari_alltoallv(sendbuf, sendcounts, wide(sdispls, on.targets, 0), type_of(sendtype),
                             recvbuf, recvcounts, wide(rdispls, on.sources, 1), type_of(recvtype),
                             on.near);
+  }
+  int begin(const Communicator& on, tonari_request* request) const {
+    return tonari_ialltoallv(sendbuf, sendcounts, wide(sdispls, on.targets, 0), type_of(sendtype),
+                             recvbuf, recvcounts, wide(rdispls, on.sources, 1), type_of(recvtype),
+                             on.near, request);
   }
   std::uint64_t bytes(const Communicator& on) const {
     return bytes_of(sendcounts, on.targets, sendtype);
@@ -91,6 +100,11 @@ struct Alltoallw {
                             static_cast<const MPI_Datatype*>(sendtypes), recvbuf, recvcounts,
                             rdispls, static_cast<const MPI_Datatype*>(recvtypes), on.near);
   }
+  int begin(const Communicator& on, tonari_request* request) const {
+    return tonari_ialltoallw(
+        sendbuf, sendcounts, sdispls, static_cast<const MPI_Datatype*>(sendtypes), recvbuf,
+        recvcounts, rdispls, static_cast<const MPI_Datatype*>(recvtypes), on.near, request);
+  }
   std::uint64_t bytes(const Communicator& on) const;
 };
 
@@ -110,6 +124,10 @@ struct Allgather {
   int exchange(const Communicator& on) const {
     return tonari_allgather(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount,
                             type_of(recvtype), on.near);
+  }
+  int begin(const Communicator& on, tonari_request* request) const {
+    return tonari_iallgather(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount,
+                             type_of(recvtype), on.near, request);
   }
   std::uint64_t bytes(const Communicator& on) const {
     return bytes_of(sendcount, sendtype) * static_cast<std::uint64_t>(on.targets);
@@ -132,6 +150,10 @@ struct Allgatherv {
   int exchange(const Communicator& on) const {
     return tonari_allgatherv(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcounts,
                              wide(displs, on.sources, 1), type_of(recvtype), on.near);
+  }
+  int begin(const Communicator& on, tonari_request* request) const {
+    return tonari_iallgatherv(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcounts,
+                              wide(displs, on.sources, 1), type_of(recvtype), on.near, request);
   }
   std::uint64_t bytes(const Communicator& on) const {
     return bytes_of(sendcount, sendtype) * static_cast<std::uint64_t>(on.targets);

@@ -6,7 +6,6 @@
 #include <cstdio>
 
 namespace tonari::preload {
-namespace {
 
 int class_of(int code) {
   switch (code) {
@@ -24,8 +23,6 @@ int class_of(int code) {
       return MPI_ERR_OTHER;
   }
 }
-
-}  // namespace
 
 int raise(MPI_Comm comm, int code) {
   std::fprintf(stderr, "tonari: error: %s\n", tonari_last_error());

@@ -6,6 +6,9 @@
 
 namespace tonari::preload {
 
+// MPI's error class for a code of tonari.
+int class_of(int code);
+
 // Prints tonari's sentence, calls the communicator's error handler, and returns MPI's error class
 // for the code.
 int raise(MPI_Comm comm, int code);

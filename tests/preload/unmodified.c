@@ -4,6 +4,8 @@
  *
  *   unmodified exchanges [distinct]   all operations on all topologies; `distinct` leaves out those
  *                                     in which a rank has a neighbor twice
+ *   unmodified begun [distinct]       the same with non-blocking calls, completed in all ways
+ *   unmodified progress               exchanges proceed while ranks wait for something else
  *   unmodified many N                 N communicators are made, used and freed
  *   unmodified leak                   communicators are never freed
  *   unmodified threads                threads with communicators of their own
@@ -17,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_EDGES = 64, MOST_ELEMENTS = 8, ROUNDS = 14, GAP = 2, WHOLE = 63 };
+enum { MOST_EDGES = 64, MOST_ELEMENTS = 4, ROUNDS = 14, GAP = 2, WHOLE = 63 };
 #define UNTOUCHED (-7L)
 
 /* What one rank has to do with its neighbors. Of receive block j: from which rank, and which of the
@@ -44,107 +46,196 @@ static long payload(int rank, int edge, int element, int round) {
 /* Elements of the blocks of v and w forms. */
 static int length(int rank, int edge, int round) { return (rank + 3 * edge + round) % 5; }
 
-static long sent[MOST_EDGES * (2 * MOST_ELEMENTS + GAP)];
-static long got[MOST_EDGES * (2 * MOST_ELEMENTS + GAP)];
-static int counts[MOST_EDGES], displs[MOST_EDGES], from_counts[MOST_EDGES], from_displs[MOST_EDGES];
-
 /* ---- the forms, each with blocks of its own lengths ---- */
 
-enum { REGULAR = 4 };
-static const int stride = 2 * MOST_ELEMENTS + GAP;
+enum { REGULAR = 4, STRIDE = 2 * MOST_ELEMENTS + GAP };
+typedef enum { ALLTOALL, ALLTOALLV, ALLTOALLW, ALLGATHER, ALLGATHERV, FORMS } form;
+static const char* const names[] = {"alltoall", "alltoallv", "alltoallw", "allgather",
+                                    "allgatherv"};
 
-static void fill(const edges* e, int blocks, int step, int fixed, int round) {
-  for (int i = 0; i < blocks; ++i) {
-    const int edge = blocks == 1 && fixed < 0 ? WHOLE : i;
-    for (int k = 0; k < step; ++k) sent[i * step + k] = payload(e->rank, edge, k, round);
-  }
-  for (size_t k = 0; k < sizeof got / sizeof *got; ++k) got[k] = UNTOUCHED;
-}
-
-static void check(const edges* e, const char* what, int j, int at, int between, int elements,
-                  int whole, int round) {
-  for (int k = 0; k < elements; ++k) {
-    const long should =
-        e->source[j] < 0 ? UNTOUCHED : payload(e->source[j], whole ? WHOLE : e->block[j], k, round);
-    if (got[at + k * between] != should) fail(e, what, j, k, got[at + k * between], should);
-  }
-}
-static void check_gap(const edges* e, const char* what, int j, int from, int end) {
-  for (int k = from; k < end; ++k)
-    if (got[k] != UNTOUCHED) fail(e, what, j, k, got[k], UNTOUCHED);
-}
-
-static int expected(const edges* e, int j, int whole, int round) {
-  return e->source[j] < 0 ? 1 : length(e->source[j], whole ? WHOLE : e->block[j], round);
-}
-
-static void alltoall(const edges* e, MPI_Comm comm, int round) {
-  fill(e, e->out, REGULAR, 0, round);
-  require(MPI_Neighbor_alltoall(sent, REGULAR, MPI_LONG, got, REGULAR, MPI_LONG, comm), "alltoall");
-  for (int j = 0; j < e->in; ++j) check(e, "alltoall", j, j * REGULAR, 1, REGULAR, 0, round);
-  check_gap(e, "alltoall", e->in, e->in * REGULAR, e->in * REGULAR + GAP);
-}
-
-static void lists(const edges* e, int whole, int round) {
-  for (int i = 0; i < e->out; ++i) counts[i] = length(e->rank, i, round), displs[i] = i * stride;
-  for (int j = 0; j < e->in; ++j)
-    from_counts[j] = expected(e, j, whole, round), from_displs[j] = (e->in - 1 - j) * stride;
-}
-
-static void check_v(const edges* e, const char* what, int between, int whole, int round) {
-  for (int j = 0; j < e->in; ++j) {
-    const int at = from_displs[j], elements = from_counts[j];
-    check(e, what, j, at, between, elements, whole, round);
-    check_gap(e, what, j, at + elements * between, at + stride);
-    for (int k = 0; between == 2 && k < elements; ++k)
-      check_gap(e, what, j, at + 2 * k + 1, at + 2 * k + 2);
-  }
-}
-
-static void alltoallv(const edges* e, MPI_Comm comm, int round) {
-  fill(e, e->out, stride, 0, round), lists(e, 0, round);
-  require(MPI_Neighbor_alltoallv(sent, counts, displs, MPI_LONG, got, from_counts, from_displs,
-                                 MPI_LONG, comm),
-          "alltoallv");
-  check_v(e, "alltoallv", 1, 0, round);
-}
-
-/* What is sent in one piece is received with a hole after each element. */
-static void alltoallw(const edges* e, MPI_Comm comm, int round) {
+/* What one exchange needs until it is complete. */
+typedef struct {
+  long sent[MOST_EDGES * STRIDE], got[MOST_EDGES * STRIDE];
+  int counts[MOST_EDGES], displs[MOST_EDGES], from_counts[MOST_EDGES], from_displs[MOST_EDGES];
   MPI_Aint at[MOST_EDGES], from_at[MOST_EDGES];
   MPI_Datatype types[MOST_EDGES], from_types[MOST_EDGES], holes;
-  fill(e, e->out, stride, 0, round), lists(e, 0, round);
-  MPI_Type_create_resized(MPI_LONG, 0, 2 * sizeof(long), &holes);
-  MPI_Type_commit(&holes);
-  for (int i = 0; i < e->out; ++i) types[i] = MPI_LONG, at[i] = displs[i] * (MPI_Aint)sizeof(long);
-  for (int j = 0; j < e->in; ++j)
-    from_types[j] = holes, from_at[j] = from_displs[j] * (MPI_Aint)sizeof(long);
-  require(
-      MPI_Neighbor_alltoallw(sent, counts, at, types, got, from_counts, from_at, from_types, comm),
-      "alltoallw");
-  MPI_Type_free(&holes);
-  check_v(e, "alltoallw", 2, 0, round);
+} flight;
+
+static int gathers(form how) { return how == ALLGATHER || how == ALLGATHERV; }
+static int regular(form how) { return how == ALLTOALL || how == ALLGATHER; }
+
+static void fill(const edges* e, form how, flight* f, int round) {
+  const int blocks = gathers(how) ? 1 : e->out;
+  for (int i = 0; i < blocks; ++i)
+    for (int k = 0; k < STRIDE; ++k) /* regular blocks lie side by side */
+      f->sent[i * (regular(how) ? REGULAR : STRIDE) + k] =
+          payload(e->rank, gathers(how) ? WHOLE : i, k, round);
+  for (int k = 0; k < MOST_EDGES * STRIDE; ++k) f->got[k] = UNTOUCHED;
 }
 
-static void allgather(const edges* e, MPI_Comm comm, int round) {
-  fill(e, 1, REGULAR, -1, round);
-  require(MPI_Neighbor_allgather(sent, REGULAR, MPI_LONG, got, REGULAR, MPI_LONG, comm),
-          "allgather");
-  for (int j = 0; j < e->in; ++j) check(e, "allgather", j, j * REGULAR, 1, REGULAR, 1, round);
+static int expected(const edges* e, int j, form how, int round) {
+  if (e->source[j] < 0) return 1;
+  return length(e->source[j], gathers(how) ? WHOLE : e->block[j], round);
 }
 
-static void allgatherv(const edges* e, MPI_Comm comm, int round) {
-  fill(e, 1, stride, -1, round), lists(e, 1, round);
-  require(MPI_Neighbor_allgatherv(sent, length(e->rank, WHOLE, round), MPI_LONG, got, from_counts,
-                                  from_displs, MPI_LONG, comm),
-          "allgatherv");
-  check_v(e, "allgatherv", 1, 1, round);
+static void lists(const edges* e, form how, flight* f, int round) {
+  for (int i = 0; i < e->out; ++i) {
+    f->counts[i] = length(e->rank, i, round), f->displs[i] = i * STRIDE;
+    f->at[i] = f->displs[i] * (MPI_Aint)sizeof(long), f->types[i] = MPI_LONG;
+  }
+  for (int j = 0; j < e->in; ++j) {
+    f->from_counts[j] = expected(e, j, how, round), f->from_displs[j] = (e->in - 1 - j) * STRIDE;
+    f->from_at[j] = f->from_displs[j] * (MPI_Aint)sizeof(long), f->from_types[j] = f->holes;
+  }
+}
+
+static void prepare(const edges* e, form how, flight* f, int round) {
+  /* what is sent in one piece is received with a hole after each element */
+  MPI_Type_create_resized(MPI_LONG, 0, 2 * sizeof(long), &f->holes);
+  MPI_Type_commit(&f->holes);
+  fill(e, how, f, round), lists(e, how, f, round);
+}
+
+static int block_of(const edges* e, form how, int round) {
+  return how == ALLGATHERV ? length(e->rank, WHOLE, round) : REGULAR;
+}
+
+static void exchange(const edges* e, form how, flight* f, MPI_Comm c, int round) {
+  int rc = MPI_SUCCESS;
+  if (how == ALLTOALL)
+    rc = MPI_Neighbor_alltoall(f->sent, REGULAR, MPI_LONG, f->got, REGULAR, MPI_LONG, c);
+  else if (how == ALLTOALLV)
+    rc = MPI_Neighbor_alltoallv(f->sent, f->counts, f->displs, MPI_LONG, f->got, f->from_counts,
+                                f->from_displs, MPI_LONG, c);
+  else if (how == ALLTOALLW)
+    rc = MPI_Neighbor_alltoallw(f->sent, f->counts, f->at, f->types, f->got, f->from_counts,
+                                f->from_at, f->from_types, c);
+  else if (how == ALLGATHER)
+    rc = MPI_Neighbor_allgather(f->sent, REGULAR, MPI_LONG, f->got, REGULAR, MPI_LONG, c);
+  else
+    rc = MPI_Neighbor_allgatherv(f->sent, block_of(e, how, round), MPI_LONG, f->got, f->from_counts,
+                                 f->from_displs, MPI_LONG, c);
+  require(rc, names[how]);
+}
+
+static void begin(const edges* e, form how, flight* f, MPI_Comm c, int round, MPI_Request* r) {
+  int rc = MPI_SUCCESS;
+  prepare(e, how, f, round);
+  if (how == ALLTOALL)
+    rc = MPI_Ineighbor_alltoall(f->sent, REGULAR, MPI_LONG, f->got, REGULAR, MPI_LONG, c, r);
+  else if (how == ALLTOALLV)
+    rc = MPI_Ineighbor_alltoallv(f->sent, f->counts, f->displs, MPI_LONG, f->got, f->from_counts,
+                                 f->from_displs, MPI_LONG, c, r);
+  else if (how == ALLTOALLW)
+    rc = MPI_Ineighbor_alltoallw(f->sent, f->counts, f->at, f->types, f->got, f->from_counts,
+                                 f->from_at, f->from_types, c, r);
+  else if (how == ALLGATHER)
+    rc = MPI_Ineighbor_allgather(f->sent, REGULAR, MPI_LONG, f->got, REGULAR, MPI_LONG, c, r);
+  else
+    rc = MPI_Ineighbor_allgatherv(f->sent, block_of(e, how, round), MPI_LONG, f->got,
+                                  f->from_counts, f->from_displs, MPI_LONG, c, r);
+  require(rc, names[how]);
+}
+
+static void check(const edges* e, form how, flight* f, int round) {
+  MPI_Type_free(&f->holes);
+  const int between = how == ALLTOALLW ? 2 : 1;
+  for (int j = 0; j < e->in; ++j) {
+    const int at = regular(how) ? j * REGULAR : f->from_displs[j];
+    const int elements = regular(how) ? REGULAR : f->from_counts[j];
+    const int whole = regular(how) ? REGULAR : STRIDE;
+    for (int k = 0; k < whole; ++k) {
+      const int ours = e->source[j] >= 0 && k % between == 0 && k / between < elements;
+      const int edge = gathers(how) ? WHOLE : e->block[j];
+      const long should = ours ? payload(e->source[j], edge, k / between, round) : UNTOUCHED;
+      if (f->got[at + k] != should) fail(e, names[how], j, k, f->got[at + k], should);
+    }
+  }
+  const int end = e->in * (regular(how) ? REGULAR : STRIDE);
+  for (int k = end; k < MOST_EDGES * STRIDE; ++k)
+    if (f->got[k] != UNTOUCHED) fail(e, names[how], e->in, k - end, f->got[k], UNTOUCHED);
+}
+
+static flight at_hand;
+static void deliver(const edges* e, form how, MPI_Comm comm, int round) {
+  prepare(e, how, &at_hand, round);
+  exchange(e, how, &at_hand, comm, round);
+  check(e, how, &at_hand, round);
 }
 
 static void all_forms(const edges* e, MPI_Comm comm, int rounds) {
-  for (int round = 0; round < rounds; ++round) {
-    alltoall(e, comm, round), alltoallv(e, comm, round), alltoallw(e, comm, round);
-    allgather(e, comm, round), allgatherv(e, comm, round);
+  for (int round = 0; round < rounds; ++round)
+    for (form how = 0; how < FORMS; ++how) deliver(e, how, comm, round);
+}
+
+/* ---- exchanges that begin ---- */
+
+enum { WAYS = 9, OTHERS = 2, ALL = FORMS + OTHERS };
+
+static int all_null(const MPI_Request* requests) {
+  for (int k = 0; k < ALL; ++k)
+    if (requests[k] != MPI_REQUEST_NULL) return 0;
+  return 1;
+}
+
+/* Completes requests in one of the ways that MPI has. */
+static void complete(MPI_Request* r, int way) {
+  int done = 0, index, many, indices[ALL];
+  MPI_Status status[ALL];
+  switch (way) {
+    case 0:
+      for (int k = 0; k < ALL; ++k) require(MPI_Wait(&r[k], &status[k]), "MPI_Wait");
+      break;
+    case 1:
+      require(MPI_Waitall(ALL, r, status), "MPI_Waitall");
+      break;
+    case 2:
+      while (!all_null(r)) require(MPI_Waitany(ALL, r, &index, status), "MPI_Waitany");
+      break;
+    case 3:
+      while (!all_null(r)) require(MPI_Waitsome(ALL, r, &many, indices, status), "MPI_Waitsome");
+      break;
+    case 4:
+      for (int k = ALL - 1; k >= 0; --k)
+        for (done = 0; !done;) require(MPI_Test(&r[k], &done, status), "MPI_Test");
+      break;
+    case 5:
+      while (!done) require(MPI_Testall(ALL, r, &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+      break;
+    case 6:
+      while (!all_null(r)) require(MPI_Testany(ALL, r, &index, &done, status), "MPI_Testany");
+      break;
+    case 7:
+      while (!all_null(r)) require(MPI_Testsome(ALL, r, &many, indices, status), "MPI_Testsome");
+      break;
+    default:
+      for (int k = 0; k < ALL; ++k) {
+        for (done = 0; !done;)
+          require(MPI_Request_get_status(r[k], &done, status), "MPI_Request_get_status");
+        require(MPI_Wait(&r[k], MPI_STATUS_IGNORE), "MPI_Wait");
+      }
+  }
+  if (!all_null(r)) require(MPI_ERR_REQUEST, "requests that are complete");
+}
+
+/* All forms at once, among messages of MPI's own, in one array. */
+static void in_flight(const edges* e, MPI_Comm comm, int round, int way) {
+  static flight flights[FORMS];
+  MPI_Request r[ALL];
+  const long out = payload(e->rank, 0, 0, round);
+  long in = UNTOUCHED;
+  MPI_Irecv(&in, 1, MPI_LONG, e->rank, 5, comm, &r[0]);
+  for (form how = 0; how < FORMS; ++how) begin(e, how, &flights[how], comm, round, &r[how + 1]);
+  MPI_Isend(&out, 1, MPI_LONG, e->rank, 5, comm, &r[ALL - 1]);
+  complete(r, way);
+  for (form how = 0; how < FORMS; ++how) check(e, how, &flights[how], round);
+  if (in != out) fail(e, "a message", 0, 0, in, out);
+}
+
+static void begun_on(const edges* e, MPI_Comm comm) {
+  for (int round = 0; round < 2 * WAYS; ++round) {
+    in_flight(e, comm, round, round % WAYS);
+    if (round % 4 == 1) deliver(e, round % FORMS, comm, round);
   }
 }
 
@@ -190,11 +281,16 @@ static MPI_Comm graph(edges* e, int distinct) {
   return comm;
 }
 
+static int begins; /* non-blocking calls */
+
 static void on_grid(int dims, const int* extents, const int* periods) {
   edges e = {0};
   MPI_Comm comm = grid(&e, dims, extents, periods);
   if (comm == MPI_COMM_NULL) return;
-  all_forms(&e, comm, ROUNDS);
+  if (begins)
+    begun_on(&e, comm);
+  else
+    all_forms(&e, comm, ROUNDS);
   MPI_Comm copy; /* a duplicate has the topology, but nothing that was attached */
   MPI_Comm_dup(comm, &copy);
   MPI_Comm_free(&comm);
@@ -205,7 +301,10 @@ static void on_grid(int dims, const int* extents, const int* periods) {
 static void on_graph(int distinct) {
   edges e = {0};
   MPI_Comm comm = graph(&e, distinct);
-  all_forms(&e, comm, ROUNDS);
+  if (begins)
+    begun_on(&e, comm);
+  else
+    all_forms(&e, comm, ROUNDS);
   MPI_Comm_free(&comm);
 }
 
@@ -230,7 +329,7 @@ static void many(int count) {
     edges e = {0};
     MPI_Comm comm = graph(&e, 1);
     if (k % 100 == 0) all_forms(&e, comm, 1);
-    if (k % 10 == 0) alltoallv(&e, comm, k % 7);
+    if (k % 10 == 0) deliver(&e, ALLTOALLV, comm, k % 7);
     MPI_Comm_free(&comm);
   }
 }
@@ -239,7 +338,7 @@ static void leak(void) {
   for (int k = 0; k < 70; ++k) {
     edges e = {0};
     MPI_Comm comm = graph(&e, 1);
-    alltoall(&e, comm, k);
+    deliver(&e, ALLTOALL, comm, k);
   }
 }
 
@@ -284,6 +383,34 @@ static void threads(void) {
   }
 }
 
+/* ---- progress ---- */
+
+/* The first rank waits for a message that the next one sends only after its own exchange. */
+static void others_proceed(int count) {
+  edges e = {0};
+  int ranks, line[1];
+  const int closed[1] = {1};
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  line[0] = ranks;
+  MPI_Comm comm = grid(&e, 1, line, closed);
+  long *out = malloc(2 * sizeof(long) * count), *in = malloc(2 * sizeof(long) * count), token = 1;
+  for (int k = 0; k < 2 * count; ++k) out[k] = payload(e.rank, k / count, k % count % 60, 1);
+  MPI_Request request;
+  for (int round = 0; round < 5; ++round) {
+    MPI_Ineighbor_alltoall(out, count, MPI_LONG, in, count, MPI_LONG, comm, &request);
+    if (e.rank == 0 && ranks > 1) MPI_Recv(&token, 1, MPI_LONG, 1, 9, comm, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (e.rank == 1) MPI_Send(&token, 1, MPI_LONG, 0, 9, comm);
+    for (int j = 0; j < 2 && ranks > 2; ++j)
+      for (int k = 0; k < count; ++k) {
+        const long should = payload(e.source[j], e.block[j], k % 60, 1);
+        if (in[j * count + k] != should) fail(&e, "a long block", j, k, in[j * count + k], should);
+      }
+  }
+  free(out), free(in);
+  MPI_Comm_free(&comm);
+}
+
 /* ---- what goes wrong ---- */
 
 static void abort_in_exchange(void) {
@@ -295,11 +422,12 @@ static void abort_in_exchange(void) {
   MPI_Comm comm = grid(&e, 1, line, closed);
   for (int round = 0; round < 20; ++round) {
     if (round == 15 && e.rank == ranks - 1) MPI_Abort(MPI_COMM_WORLD, 3);
-    allgather(&e, comm, round);
+    deliver(&e, ALLGATHER, comm, round);
   }
 }
 
 /* The last rank sends more than its neighbors expect, after calls that were right. */
+static long sent[2 * REGULAR], got[2 * REGULAR];
 static void other_sizes(void) {
   edges e = {0};
   int ranks, line[1];
@@ -307,7 +435,7 @@ static void other_sizes(void) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   line[0] = ranks;
   MPI_Comm comm = grid(&e, 1, line, closed);
-  allgather(&e, comm, 0);
+  deliver(&e, ALLGATHER, comm, 0);
   const int count = e.rank == ranks - 1 ? REGULAR + 1 : REGULAR;
   MPI_Neighbor_allgather(sent, count, MPI_LONG, got, REGULAR, MPI_LONG, comm);
 }
@@ -324,7 +452,7 @@ static void errors(void) {
   for (int round = 0; round < 3; ++round) {
     const int rc = MPI_Neighbor_alltoall(sent, -1, MPI_LONG, got, REGULAR, MPI_LONG, comm);
     if (rc == MPI_SUCCESS) require(MPI_ERR_OTHER, "a wrong call");
-    alltoall(&e, comm, round);
+    deliver(&e, ALLTOALL, comm, round);
   }
   if (MPI_Neighbor_alltoall(sent, 1, MPI_LONG, got, 1, MPI_LONG, MPI_COMM_WORLD) == MPI_SUCCESS)
     require(MPI_ERR_OTHER, "a call without neighbors");
@@ -357,6 +485,10 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
   }
   if (strcmp(what, "exchanges") == 0) exchanges(argc > 2 && strcmp(argv[2], "distinct") == 0);
+  begins = strcmp(what, "begun") == 0;
+  if (begins) exchanges(argc > 2 && strcmp(argv[2], "distinct") == 0);
+  if (strcmp(what, "progress") == 0)
+    for (int count = 16; count <= 1 << 18; count *= 4) others_proceed(count);
   if (strcmp(what, "many") == 0) many(number);
   if (strcmp(what, "leak") == 0) leak();
   if (strcmp(what, "abort") == 0) abort_in_exchange();

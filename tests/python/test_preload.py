@@ -112,7 +112,66 @@ def test_rows_tell_where_and_how_much(job: Any, mpi: str) -> None:
     fits(done.stderr)
 
 
+# ---- exchanges that begin
+
+begun = pytest.mark.parametrize("mpi", [mpi for mpi in MPIS if mpi == "openmpi"])
+BEGUN = {form.replace("_N", "_In") for form in FORMS}
+
+
+@each_size
+@begun
+def test_every_call_that_completes_takes_our_requests(job: Any, mpi: str, ranks: int) -> None:
+    done, rows = job(mpi, ranks, "begun", "distinct")
+    assert done.returncode == 0, done.stderr
+    ours = [row for row in rows if row["call"] in BEGUN]
+    assert {row["call"] for row in ours} == BEGUN
+    assert all(row["through_tonari"] == row["calls"] for row in ours if row["why"] == "one node")
+    assert sum(row["through_tonari"] for row in ours) > 100 * ranks
+
+
+@pytest.mark.parametrize("ranks", [2, 3, more(5)])
+@begun
+def test_exchanges_proceed_while_ranks_wait_for_others(job: Any, mpi: str, ranks: int) -> None:
+    done, rows = job(mpi, ranks, "progress", TONARI_REPAIR="1")
+    assert done.returncode == 0, done.stderr
+    assert all(row["through_tonari"] == row["calls"] for row in rows)
+
+
+@begun
+def test_repair_is_for_exchanges_that_begin_too(job: Any, mpi: str) -> None:
+    """Open MPI swaps the halos of closed dimensions of one and two ranks."""
+    wrong, rows = job(mpi, 2, "begun", "all")
+    assert wrong.returncode != 0
+    done, rows = job(mpi, 2, "begun", "all", TONARI_REPAIR="1")
+    assert done.returncode == 0, done.stderr
+    assert all(row["through_tonari"] == row["calls"] for row in rows if row["call"] in BEGUN)
+
+
+@begun
+@pytest.mark.parametrize(
+    ("variable", "value", "why"),
+    [
+        ("TONARI_NODES", "1", "several nodes"),
+        ("TONARI_CHANNEL", "p2p-packed", "a setting of tonari"),
+        ("TONARI_PRELOAD", "native", "TONARI_PRELOAD"),
+    ],
+)
+def test_some_stay_with_the_mpi(job: Any, mpi: str, variable: str, value: str, why: str) -> None:
+    done, rows = job(mpi, 2, "begun", "distinct", **{variable: value})
+    assert done.returncode == 0, done.stderr
+    ours = [row for row in rows if row["call"] in BEGUN]
+    assert not any(row["through_tonari"] for row in ours)
+    assert why in {row["why"] for row in ours}
+
+
 @pytest.mark.parametrize("mpi", [mpi for mpi in MPIS if mpi == "mpich"])
+def test_mpich_does_not_drive_exchanges_of_others(job: Any, mpi: str) -> None:
+    done, rows = job(mpi, 2, "begun", "distinct")
+    assert done.returncode == 0, done.stderr
+    assert not any(row["through_tonari"] for row in rows if row["call"] in BEGUN)
+
+
+@pytest.mark.parametrize("mpi", [more(mpi) for mpi in MPIS if mpi == "mpich"])
 def test_repair_gives_right_blocks(job: Any, mpi: str) -> None:
     """MPICH 4.0.2 reverses the blocks of ranks that are neighbors twice: so the program finds."""
     wrong, _ = job(mpi, 3, "exchanges", "all", TONARI_PRELOAD="tonari")
@@ -172,6 +231,42 @@ def test_wrong_sizes_end_with_a_sentence(job: Any, mpi: str) -> None:
 def test_errors_are_returned(job: Any, mpi: str, way: str) -> None:
     done, _ = job(mpi, 3, "errors", TONARI_PRELOAD=way)
     assert done.returncode == 0, done.stderr
+
+
+# ---- Fortran, in its three forms
+
+FORTRAN = SOURCE.with_suffix(".f90")
+FORMS_OF_FORTRAN = ["mpif", "mpi", "mpi_f08"]
+
+
+def fortran_compiler(mpi: str) -> str | None:
+    """A path; nothing where there is none."""
+    wrapper = re.sub(r"mpicxx(?=[^/]*$)", "mpifort", MPIS[mpi]["mpicxx"])
+    return shutil.which(wrapper) if shutil.which("gfortran") else None
+
+
+@pytest.mark.parametrize("binding", FORMS_OF_FORTRAN)
+@each_mpi
+def test_fortran_programs(
+    tonari: Run, tmp_path: Path, mpi: str, binding: str, monkeypatch: Any
+) -> None:
+    compiler = fortran_compiler(mpi)
+    if not compiler:
+        pytest.skip("needs gfortran and its wrapper")
+    source, program = tmp_path / "unmodified.F90", tmp_path / "unmodified"
+    source.write_text(FORTRAN.read_text())
+    flags = [f"-DBINDING_{binding}", "-g", "-fallow-argument-mismatch"]
+    subprocess.run([compiler, *flags, source, "-o", program], check=True, cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TONARI_BUILD", str(built.CONFIG.parent.absolute()))
+    launch = [MPIS[mpi]["mpiexec"], "-n", "3", str(program)]
+    variables = ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_PRELOAD": "tonari"}
+    done = tonari("run", "--json", "rows.json", "--", *launch, **variables)
+    assert done.returncode == 0, done.stderr
+    rows = {row["call"]: row for row in json.loads(Path("rows.json").read_text())}
+    assert rows["MPI_Neighbor_alltoall"]["through_tonari"] == 3 * 20
+    expected = 3 * 20 if mpi == "openmpi" else 0
+    assert rows["MPI_Ineighbor_alltoall"]["through_tonari"] == expected
 
 
 # ---- a wrong MPI

@@ -15,7 +15,7 @@ def show(rows: Sequence[Mapping[str, Any]]) -> None:
     """A line for each place that calls, and what decided."""
     console = Console(stderr=True, highlight=False)
     if not rows:
-        console.print("tonari: the program made no neighborhood collective that blocks")
+        console.print("tonari: the program made no neighborhood collective")
         return
     table = output.table("call", "calls", "by tonari", "bytes", "tonari", "MPI", "first")
     for row in rows:

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "preload/progress.hpp"
+
+#include <dlfcn.h>
+#include <mpi.h>
+
+#include <vector>
+
+namespace tonari::preload {
+namespace {
+
+// Never destroyed: the MPI may look for progress until the process ends.
+std::vector<Begun>& all_begun() {
+  static auto* const all = new std::vector<Begun>;
+  return *all;
+}
+
+// Tells whether the exchange is over.
+bool is_over(const Begun& begun, int& code) {
+  int complete = 0;
+  code = tonari_test(begun.request, &complete);
+  return code != TONARI_SUCCESS || complete;
+}
+
+// Returns how many have become complete, as the MPI wants to know.
+int proceed() {
+  if (all_begun().empty() || InTonari::now()) return 0;
+  const InTonari now;
+  int over = 0;
+  for (std::size_t k = 0; k < all_begun().size();) {
+    int code = TONARI_SUCCESS;
+    const Begun begun = all_begun()[k];
+    if (!is_over(begun, code)) {
+      ++k;
+      continue;
+    }
+    all_begun().erase(all_begun().begin() + static_cast<std::ptrdiff_t>(k));
+    begun.complete(begun.who, code);
+    ++over;
+  }
+  return over;
+}
+
+bool one_thread_at_a_time() {
+  int level = MPI_THREAD_MULTIPLE;
+  return PMPI_Query_thread(&level) == MPI_SUCCESS && level != MPI_THREAD_MULTIPLE;
+}
+
+bool registered() {
+  using Register = int(int (*)());
+  const auto add = reinterpret_cast<Register*>(dlsym(RTLD_DEFAULT, "opal_progress_register"));
+  return add && one_thread_at_a_time() && add(proceed) == 0;
+}
+
+}  // namespace
+
+thread_local int InTonari::depth = 0;
+
+bool mpi_drives_exchanges() {
+  static const bool drives = registered();
+  return drives;
+}
+
+void drive(const Begun& begun) {
+  all_begun().push_back(begun);
+  (void)proceed();
+}
+
+}  // namespace tonari::preload

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Exchanges that the program has begun and not yet completed. By MPI's rule of progress they go on
+// in any call in which the program waits: for one of them, for another message, in a barrier. So
+// the MPI itself has to call this library when it looks for progress.
+#pragma once
+
+#include <tonari/tonari.h>
+
+namespace tonari::preload {
+
+// Whether the MPI calls us then, and one thread at a time calls the MPI. The same until the end.
+// Open MPI does (opal_progress_register, on which its own components rely). MPICH 4 has no such
+// function.
+bool mpi_drives_exchanges();
+
+struct Begun {
+  tonari_request request;
+  // Called once, with tonari's code, when the exchange is complete or has failed. `request` is
+  // whoever's it was before.
+  void (*complete)(void* who, int code);
+  void* who;
+};
+// Drives it from now on; it may be complete on return.
+void drive(const Begun& begun);
+
+// Marks that this thread is in a function of libtonari, which may call the MPI and so us.
+class InTonari {
+ public:
+  InTonari() { ++depth; }
+  ~InTonari() { --depth; }
+  InTonari(const InTonari&) = delete;
+  InTonari& operator=(const InTonari&) = delete;
+  static bool now() { return depth > 0; }
+
+ private:
+  static thread_local int depth;
+};
+
+}  // namespace tonari::preload

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "preload/vote.hpp"
+
+#include <climits>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/setting.hpp"
+#include "preload/progress.hpp"
+
+namespace tonari::preload {
+namespace {
+
+using enum SettingId;
+
+bool is_set(SettingId id) { return in_environment(setting(id)).has_value(); }
+
+int wanted() {
+  const std::string mode = in_environment(setting(preload)).value_or("auto");
+  return mode == "native" ? 0 : mode == "tonari" ? 2 : 1;
+}
+
+// 0: several, made up for tests, or unknown.
+int node_number() {
+  char name[MPI_MAX_PROCESSOR_NAME] = {};
+  int length = 0;
+  if (is_set(nodes) || PMPI_Get_processor_name(name, &length) != MPI_SUCCESS) return 0;
+  return static_cast<int>(std::hash<std::string_view>()(name) % (INT_MAX - 1)) + 1;
+}
+
+}  // namespace
+
+Vote my_vote(bool room, bool ahead) {
+  static const int node = node_number();
+  Vote vote;
+  vote.room = room;
+  vote.ahead = ahead;
+  vote.wants = wanted();
+  vote.repairs = in_environment(setting(repair)).value_or("0") == "1";
+  vote.drives = mpi_drives_exchanges();
+  vote.streams = !is_set(algorithm) && !is_set(channel) && !is_set(progress);
+  vote.node = node, vote.minus_node = -node;
+  return vote;
+}
+
+Vote least_of_all(MPI_Comm comm, const Vote& mine) {
+  Vote least;
+  constexpr int words = sizeof(Vote) / sizeof(int);
+  if (PMPI_Allreduce(&mine, &least, words, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS) return {};
+  return least;
+}
+
+}  // namespace tonari::preload

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What ranks have to agree on before tonari does anything for a communicator: one reduction, in a
+// call that may wait for all of them. The least of all ranks' words counts.
+#pragma once
+
+#include <mpi.h>
+
+namespace tonari::preload {
+
+struct Vote {
+  int room = 0;      // for one neighborhood more
+  int wants = 0;     // TONARI_PRELOAD; 0: native, 1: auto, 2: tonari
+  int repairs = 0;   // TONARI_REPAIR
+  int distinct = 1;  // this rank has no neighbor twice
+  int balanced = 1;  // it receives no more blocks than it sends
+  int drives = 0;    // the MPI calls us while the program waits
+  int streams = 0;   // one-shot calls ask nobody: nothing is forced by the environment
+  int ahead = 0;     // connecting ahead has been worth it
+  // The name of the node as a number, and that number's negative.
+  int node = 0, minus_node = 0;
+
+  bool one_node() const { return node > 0 && node == -minus_node; }
+};
+
+// What this rank knows without looking at the communicator.
+Vote my_vote(bool room, bool ahead);
+
+// Collective.
+Vote least_of_all(MPI_Comm comm, const Vote& mine);
+
+}  // namespace tonari::preload
