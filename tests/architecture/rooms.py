@@ -16,8 +16,7 @@ FLOORS = [
     ["engine"],
     ["api"],
     ["blocks", "grid", "vector"],
-    ["fortran"],
-    ["blocks", "grid", "preload", "vector"],
+    ["fortran", "preload"],
     ["analysis"],  # not part of libtonari: the command line and the tests use it
 ]
 CORE = {room for floor in FLOORS[: FLOORS.index(["select"]) + 1] for room in floor} | {"analysis"}

@@ -48,7 +48,8 @@ PRIVATE = {
     r"his|him": "its",
 }
 WORD = re.compile(rf"(?<![a-z])(?:{'|'.join(PRIVATE)})(?![a-z])", re.IGNORECASE)
-# Names that programs, scripts and files may have from earlier versions stay accepted, and one of MPI.
+# Names that programs, scripts and files may have from earlier versions stay accepted, and one of
+# MPI.
 EARLIER = re.compile(
     r"tonari_halo_neighbours|TONARI_HALO_NEIGHBOURS|--neighbours|common-neighbourhood|colouring"
     r"|neighbours(?=[^\n]{0,30}(?:\n[^\n]{0,20})?earlier name)|\bdealt_out\b|\blevelled\b"
