@@ -6,13 +6,13 @@
 namespace tonari {
 namespace {
 
-struct Number {
+struct NumberType {
   MPI_Datatype fortran, c;
 };
 
 // Of these types of C, the one with as many bytes as a type of Fortran: how many those of Fortran
 // have, the MPI decides when it is built. Some may be missing.
-void add(std::vector<Number>& numbers, std::initializer_list<MPI_Datatype> fortran,
+void add(std::vector<NumberType>& numbers, std::initializer_list<MPI_Datatype> fortran,
          std::initializer_list<MPI_Datatype> c) {
   for (const MPI_Datatype from : fortran) {
     int wanted = 0, bytes = 0;
@@ -23,8 +23,8 @@ void add(std::vector<Number>& numbers, std::initializer_list<MPI_Datatype> fortr
   }
 }
 
-std::vector<Number> numbers() {
-  std::vector<Number> all;
+std::vector<NumberType> numbers() {
+  std::vector<NumberType> all;
   add(all, {MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8}, {MPI_FLOAT, MPI_DOUBLE});
   add(all, {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8},
       {MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T});
@@ -36,8 +36,8 @@ std::vector<Number> numbers() {
 }  // namespace
 
 MPI_Datatype c_number(MPI_Datatype type) {
-  static const std::vector<Number> all = numbers();
-  for (const Number& number : all)
+  static const std::vector<NumberType> all = numbers();
+  for (const NumberType& number : all)
     if (number.fortran == type) return number.c;
   return type;
 }

@@ -23,7 +23,7 @@ class Types {
 };
 
 // What the program has given. A count for all blocks is the first of its list.
-struct Exchange {
+struct Given {
   const void* sendbuf;
   const int* sendcounts;
   const MPI_Aint* senddispls;
@@ -42,21 +42,21 @@ struct Exchange {
 // The three forms of an operation.
 struct Row {
   bool types_per_sent, types_per_received;
-  int (*once)(const Exchange& e, tonari_neighborhood near);
-  int (*started)(const Exchange& e, tonari_neighborhood near, tonari_request* request);
-  int (*persistent)(const Exchange& e, tonari_neighborhood near, MPI_Info info,
+  int (*once)(const Given& e, tonari_neighborhood near);
+  int (*started)(const Given& e, tonari_neighborhood near, tonari_request* request);
+  int (*persistent)(const Given& e, tonari_neighborhood near, MPI_Info info,
                     tonari_request* request);
 };
-#define ROW(name, sent, received, per_sent, per_received)                                    \
-  {per_sent, per_received,                                                                   \
-   [](const Exchange& e, tonari_neighborhood near) {                                         \
-     return tonari_##name(sent(send), received(recv), near);                                 \
-   },                                                                                        \
-   [](const Exchange& e, tonari_neighborhood near, tonari_request* request) {                \
-     return tonari_i##name(sent(send), received(recv), near, request);                       \
-   },                                                                                        \
-   [](const Exchange& e, tonari_neighborhood near, MPI_Info info, tonari_request* request) { \
-     return tonari_##name##_init(sent(send), received(recv), near, info, request);           \
+#define ROW(name, sent, received, per_sent, per_received)                                 \
+  {per_sent, per_received,                                                                \
+   [](const Given& e, tonari_neighborhood near) {                                         \
+     return tonari_##name(sent(send), received(recv), near);                              \
+   },                                                                                     \
+   [](const Given& e, tonari_neighborhood near, tonari_request* request) {                \
+     return tonari_i##name(sent(send), received(recv), near, request);                    \
+   },                                                                                     \
+   [](const Given& e, tonari_neighborhood near, MPI_Info info, tonari_request* request) { \
+     return tonari_##name##_init(sent(send), received(recv), near, info, request);        \
    }}
 const Row rows[] = {ROW(alltoall, ONE_BLOCK, ONE_BLOCK, false, false),
                     ROW(alltoallv, V_FORM, V_FORM, false, false),
@@ -69,25 +69,25 @@ const Row rows[] = {ROW(alltoall, ONE_BLOCK, ONE_BLOCK, false, false),
 // In place: the symmetric exchanges read the sending side only.
 struct InPlaceRow {
   bool types_per_rank;
-  int (*once)(const Exchange& e, MPI_Comm comm, MPI_Info info);
-  int (*started)(const Exchange& e, MPI_Comm comm, MPI_Info info, tonari_request* request);
-  int (*persistent)(const Exchange& e, MPI_Comm comm, MPI_Info info, tonari_request* request);
+  int (*once)(const Given& e, MPI_Comm comm, MPI_Info info);
+  int (*started)(const Given& e, MPI_Comm comm, MPI_Info info, tonari_request* request);
+  int (*persistent)(const Given& e, MPI_Comm comm, MPI_Info info, tonari_request* request);
 };
 #define GENERAL(side) \
   e.recvbuf, e.sendcounts, e.senddispls, e.recvcounts, e.recvdispls, e.sendtypes.one()
 #define IN_PLACE_ONE(side) e.recvbuf, *e.sendcounts, e.sendtypes.one()
 #define IN_PLACE_V(side) e.recvbuf, e.sendcounts, e.senddispls, e.sendtypes.one()
 #define IN_PLACE_W(side) e.recvbuf, e.sendcounts, e.senddispls, e.sendtypes.all()
-#define ROW(name, arguments, per_rank)                                            \
-  {per_rank,                                                                      \
-   [](const Exchange& e, MPI_Comm comm, MPI_Info info) {                          \
-     return tonari_##name(arguments(), comm, info);                               \
-   },                                                                             \
-   [](const Exchange& e, MPI_Comm comm, MPI_Info info, tonari_request* request) { \
-     return tonari_i##name(arguments(), comm, info, request);                     \
-   },                                                                             \
-   [](const Exchange& e, MPI_Comm comm, MPI_Info info, tonari_request* request) { \
-     return tonari_##name##_init(arguments(), comm, info, request);               \
+#define ROW(name, arguments, per_rank)                                         \
+  {per_rank,                                                                   \
+   [](const Given& e, MPI_Comm comm, MPI_Info info) {                          \
+     return tonari_##name(arguments(), comm, info);                            \
+   },                                                                          \
+   [](const Given& e, MPI_Comm comm, MPI_Info info, tonari_request* request) { \
+     return tonari_i##name(arguments(), comm, info, request);                  \
+   },                                                                          \
+   [](const Given& e, MPI_Comm comm, MPI_Info info, tonari_request* request) { \
+     return tonari_##name##_init(arguments(), comm, info, request);            \
    }}
 const InPlaceRow in_place_rows[] = {
     ROW(alltoall_inplace, IN_PLACE_ONE, false), ROW(alltoallv_inplace, IN_PLACE_V, false),
@@ -120,7 +120,7 @@ extern "C" int tonari_fortran_exchange(int form, int operation, const void* send
     const Row& row = row_of(rows, operation);
     int indegree = 0, outdegree = 0;
     if (near) tonari_neighborhood_degrees(near, &indegree, &outdegree);
-    const Exchange e{
+    const Given e{
         sendbuf, sendcounts, senddispls, Types::read(sendtypes, row.types_per_sent, outdegree),
         recvbuf, recvcounts, recvdispls, Types::read(recvtypes, row.types_per_received, indegree)};
     return in_form(
@@ -138,7 +138,7 @@ extern "C" int tonari_fortran_exchange_inplace(int form, int operation, void* bu
     const InPlaceRow& row = row_of(in_place_rows, operation);
     const MPI_Comm on = comm_of(comm);
     const MPI_Info keys = info_of(info);
-    const Exchange e{
+    const Given e{
         nullptr,    sendcounts,
         senddispls, Types::read(types, row.types_per_rank, row.types_per_rank ? ranks_of(on) : 1),
         buf,        recvcounts,
