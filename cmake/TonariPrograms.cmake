@@ -53,18 +53,21 @@ set(TONARI_ANY_RANKS OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT=16 I_MPI_PIN=off I_MPI_THREAD_YIELD=2)
 
 # tonari_add_mpi_test(NAME program [RANKS 1 2 3 ...] [OTHERS 3 ...] [MORE 4 5 8 ...] [ABI 2 ...]
-# [ABI_MORE 3 ...] [ARGS ...] [TIMEOUT seconds] [LABELS ...] [ENVIRONMENT ...]): one ctest per MPI
-# and rank count of RANKS and MORE. `make test` runs those of RANKS under the first MPI, of them
-# those of OTHERS under the other MPIs. The program for the standard ABI runs on ABI and ABI_MORE
-# ranks under each MPI that has it, in `make test` on those of ABI. The rest has the label `more`
-# and runs in `make test-all`.
+# [ABI_MORE 3 ...] [MPIS names...] [ARGS ...] [TIMEOUT seconds] [LABELS ...] [ENVIRONMENT ...]): one
+# ctest per MPI (of MPIS, or all) and rank count of RANKS and MORE. `make test` runs those of RANKS
+# under the first MPI, of them those of OTHERS under the other MPIs. The program for the standard
+# ABI runs on ABI and ABI_MORE ranks under each MPI that has it, in `make test` on those of ABI. The
+# rest has the label `more` and runs in `make test-all`.
 function(tonari_add_mpi_test name program)
   cmake_parse_arguments(arg "" "TIMEOUT"
-      "RANKS;OTHERS;MORE;ABI;ABI_MORE;ARGS;LABELS;ENVIRONMENT" ${ARGN})
+      "RANKS;OTHERS;MORE;ABI;ABI_MORE;MPIS;ARGS;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
-  foreach(mpi IN LISTS TONARI_MPIS)
+  if(NOT arg_MPIS)
+    set(arg_MPIS ${TONARI_MPIS})
+  endif()
+  foreach(mpi IN LISTS arg_MPIS)
     string(TOUPPER ${mpi} upper)
     set(quick ${arg_OTHERS})
     set(counts ${arg_RANKS} ${arg_MORE})

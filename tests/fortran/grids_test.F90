@@ -227,10 +227,16 @@ contains
     call expect(all(some == u(2:3, 1:3)), 'export of a box')
     call tonari_grid_import(grid, 1, 1, 1, -own)
     call expect(all(u(1:n1, 1:n2) == -own), 'import')
+    own(2:3, 1:3) = 7 + rank
+    call tonari_grid_import(grid, 1, 1, 1, own(2:3, 1:3) + 0, &
+                            box=tonari_box([2, 1, 0, 0, 0], [3, 3, 0, 0, 0]))
+    call expect(all(u(1:n1, 1:n2) == merge(own, -own, own > 0 .and. own < 7 + ranks)), &
+                'import of a box')
+    own = u(1:n1, 1:n2)
     call tonari_grid_save(grid, 1, 1, name)
     call tonari_grid_load(grid, 2, 1, name)
     call tonari_grid_data(grid, 1, 2, 1, u)
-    call expect(all(u(1:n1, 1:n2) == -own), 'load what was saved')
+    call expect(all(u(1:n1, 1:n2) == own), 'load what was saved')
     call MPI_Barrier(cart, ierror)
     if (rank == 0) then
       open (newunit=unit, file=trim(name))
