@@ -62,8 +62,8 @@ else()
 gfortran); tests of the Fortran module are left out")
 endif()
 foreach(mpi IN LISTS TONARI_FORTRAN_MPIS)
-  tonari_add_fortran(tonari_fortran_${mpi} tonari_${mpi} tonari_fortran_mpi_${mpi})
-  set_target_properties(tonari_fortran_${mpi} PROPERTIES EXCLUDE_FROM_ALL ON)
+  tonari_add_fortran(tonari_fortran_${mpi} ${PROJECT_SOURCE_DIR}/include tonari_${mpi}
+      tonari_fortran_mpi_${mpi})
 endforeach()
 
 # tonari_fortran_executable(NAME sources...): as tonari_mpi_executable.

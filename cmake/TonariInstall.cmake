@@ -9,6 +9,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/tonariConfigVersion.cmake
     COMPATIBILITY SameMinorVersion)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tonari DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/tonariConfig.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/TonariFortran.cmake
     ${PROJECT_SOURCE_DIR}/cmake/TonariMPIKind.cmake
     ${PROJECT_BINARY_DIR}/tonariConfigVersion.cmake DESTINATION ${tonari_package})
 

@@ -72,20 +72,48 @@ int main(int argc, char** argv) {
   return MPI_Finalize();
 }
 """
+FORTRAN_PROGRAM = """\
+program app
+  use mpi_f08
+  use tonari
+  implicit none
+  integer :: ranks, rank, left
+  type(MPI_Comm) :: ring
+  type(tonari_neighborhood) :: near
+  call MPI_Init()
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
+  call MPI_Cart_create(MPI_COMM_WORLD, 1, [ranks], [.true.], .false., ring)
+  call MPI_Comm_rank(ring, rank)
+  call tonari_neighborhood_create_cart(ring, 1, [1], MPI_INFO_NULL, near)
+  call tonari_alltoall(rank, 1, MPI_INTEGER, left, 1, MPI_INTEGER, near)
+  print '(a,i0,a,i0)', 'rank ', rank, ' got ', left
+  call tonari_neighborhood_free(near)
+  call MPI_Comm_free(ring)
+  call MPI_Finalize()
+end program app
+"""
+PROGRAMS = {
+    "C": ("app.c", C_PROGRAM),
+    "CXX": ("app.cpp", CXX_PROGRAM),
+    "Fortran": ("app.f90", FORTRAN_PROGRAM),
+}
+# MPIs whose modules the Fortran compiler of the build can read.
+FORTRAN = [mpi for mpi in MPIS if CACHE.get(f"TONARI_FORTRAN_WITH_{mpi}") == "1"]
+needs_fortran = pytest.mark.skipif(not FORTRAN, reason="there is no Fortran compiler")
 
 
 def project(folder: Path, language: str, get_tonari: str) -> Path:
     """A tiny project, whose program is linked with tonari::tonari and no more."""
-    file, text = ("app.c", C_PROGRAM) if language == "C" else ("app.cpp", CXX_PROGRAM)
+    file, text = PROGRAMS[language]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / file).write_text(text)
     (folder / "CMakeLists.txt").write_text(f"""\
 cmake_minimum_required(VERSION 3.24)
-project(app LANGUAGES {language})
+project(app LANGUAGES {"C Fortran" if language == "Fortran" else language})
 {"set(CMAKE_CXX_STANDARD 20)" if language == "CXX" else ""}
 {get_tonari}
 add_executable(app {file})
-target_link_libraries(app PRIVATE tonari::tonari)
+target_link_libraries(app PRIVATE tonari::tonari{"_fortran" if language == "Fortran" else ""})
 """)
     return folder
 
@@ -117,7 +145,8 @@ def configure(folder: Path, *arguments: Any) -> list[Any]:
     ]
     compilers = [
         f"-DCMAKE_{language}_COMPILER={CACHE[f'CMAKE_{language}_COMPILER']}"
-        for language in ("C", "CXX")
+        for language in ("C", "CXX", "Fortran")
+        if f"CMAKE_{language}_COMPILER" in CACHE
     ]
     quiet = ["--no-warn-unused-cli", "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF"]
     return [
@@ -137,7 +166,9 @@ def wrappers(mpi: str) -> list[str]:
     """What a user of this MPI says to FindMPI."""
     mpicxx = MPIS[mpi]["mpicxx"]
     mpicc = re.sub(r"mpicxx(?=[^/]*$)", "mpicc", mpicxx)
-    return [f"-DMPI_CXX_COMPILER={mpicxx}", f"-DMPI_C_COMPILER={mpicc}"]
+    mpif90 = re.sub(r"mpicxx(?=[^/]*$)", "mpif90", mpicxx)
+    names = {"CXX": mpicxx, "C": mpicc, "Fortran": mpif90}
+    return [f"-DMPI_{language}_COMPILER={name}" for language, name in names.items()]
 
 
 def build_and_run(folder: Path, mpi: str) -> None:
@@ -256,6 +287,44 @@ def test_a_build_without_mpi_says_what_to_do(by: str, tmp_path: Path) -> None:
     assert said.count("CMake Error") == 1
 
 
+@needs_fortran
+def test_the_fortran_module_is_compiled_in_the_project(prefix: Path, tmp_path: Path) -> None:
+    """Also where tonari was found before, without it, and in two folders of the project."""
+    found = "find_package(tonari REQUIRED)\nfind_package(tonari REQUIRED COMPONENTS Fortran)"
+    folder = project(tmp_path, "Fortran", f"{found}\n{found}")
+    mpi = FORTRAN[0]
+    succeeded(configure(folder, f"-DCMAKE_PREFIX_PATH={prefix}", *wrappers(mpi)))
+    build_and_run(folder, mpi)
+
+
+@needs_fortran
+@pytest.mark.parametrize("mpi", FORTRAN)
+def test_fortran_in_a_single_command(prefix: Path, mpi: str, tmp_path: Path) -> None:
+    (tmp_path / "app.f90").write_text(FORTRAN_PROGRAM)
+    pc = {"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}
+    source = succeeded(["pkg-config", "--variable=fortran", f"tonari-{mpi}"], **pc).strip()
+    flags = succeeded(["pkg-config", "--libs", f"tonari-{mpi}"], **pc).split()
+    mpif90 = wrappers(mpi)[2].partition("=")[2]
+    succeeded([mpif90, f"{source}/tonari.F90", "app.f90", *flags, "-o", "app"], folder=tmp_path)
+    printed = succeeded([MPIS[mpi]["mpiexec"], "-n", 2, tmp_path / "app"])
+    assert sorted(re.findall(r"rank \d got \d", printed)) == ["rank 0 got 1", "rank 1 got 0"]
+
+
+@needs_fortran
+def test_wide_integers_are_refused_when_the_module_is_compiled(tmp_path: Path) -> None:
+    mpif90 = wrappers(FORTRAN[0])[2].partition("=")[2]
+    source = SOURCE / "include/tonari/fortran/tonari.F90"
+    said = refused([mpif90, "-fdefault-integer-8", "-c", source, "-J", tmp_path, "-o", "/dev/null"])
+    assert "integers_are_those_of_C" in said, said
+
+
+@pytest.mark.more
+def test_the_fortran_component_says_what_it_needs(prefix: Path, first: str, tmp_path: Path) -> None:
+    folder = project(tmp_path, "C", "find_package(tonari REQUIRED COMPONENTS Fortran)")
+    said = refused(configure(folder, f"-DCMAKE_PREFIX_PATH={prefix}", *wrappers(first)))
+    assert "compiles a module: add Fortran to project()" in said, said
+
+
 FETCH = f"""\
 include(FetchContent)
 FetchContent_Declare(tonari SOURCE_DIR {SOURCE})
@@ -292,6 +361,15 @@ def test_fetch_content(first: str, tmp_path: Path) -> None:
     shutil.rmtree(folder / "build")
     printed = succeeded([MPIS[first]["mpiexec"], "-n", 2, tmp_path / "to/bin/app"])
     assert "rank 1 got 0" in printed
+
+
+@pytest.mark.more
+@needs_fortran
+def test_fetch_content_in_fortran(tmp_path: Path) -> None:
+    folder = project(tmp_path, "Fortran", f"enable_language(CXX)\n{FETCH}")
+    fast = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_UNITY_BUILD=ON"]
+    succeeded(configure(folder, *wrappers(FORTRAN[0]), *fast, *launcher()))
+    build_and_run(folder, FORTRAN[0])
 
 
 needs_extension = pytest.mark.skipif(
