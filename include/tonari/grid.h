@@ -67,7 +67,7 @@ typedef struct {
   int interleaved;
   int copies; /* of all of it, such as old and new; default 1 */
   /* of a cell: any type whose elements are contiguous. It can be saved and loaded if it is a
-   * predefined number of C that NumPy has, too. mapped: its size divides the page. */
+   * predefined number of C or Fortran that NumPy has, too. mapped: its size divides the page. */
   MPI_Datatype type;
   int storage; /* TONARI_STORAGE_... */
   /* brick, mapped: cells of a brick; default 8 in each of up to 3 dimensions, 4 in more. Own cells

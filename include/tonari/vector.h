@@ -275,8 +275,9 @@ TONARI_API int tonari_vector_forward_init(tonari_vector vector, const tonari_vec
  *  values   type: MPI_FLOAT, MPI_DOUBLE, MPI_INT, MPI_UNSIGNED, MPI_LONG, MPI_UNSIGNED_LONG,
  *           MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG, MPI_SHORT, MPI_UNSIGNED_SHORT,
  *           MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_INT8_T to MPI_INT64_T and MPI_UINT8_T to
- *           MPI_UINT64_T; and MPI_C_FLOAT_COMPLEX and MPI_C_DOUBLE_COMPLEX for sums. NULL: one
- *           vector of doubles.
+ *           MPI_UINT64_T; and MPI_C_FLOAT_COMPLEX and MPI_C_DOUBLE_COMPLEX for sums. Numbers of
+ *           Fortran (MPI_DOUBLE_PRECISION, MPI_INTEGER8, ...) count as those of C with as many
+ *           bytes. NULL: one vector of doubles.
  *  op       MPI_SUM, MPI_MIN or MPI_MAX; the same on all ranks (checked).
  *  ghosts   not written; must not be changed between start and completion.
  *  owned    must not be touched between start and completion. What has to be added to own values

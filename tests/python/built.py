@@ -32,6 +32,10 @@ def c_compiler(mpi: dict[str, Any]) -> str:
     return re.sub(r"mpicxx(?=[^/]*$)", "mpicc", mpi["mpicxx"])
 
 
+def fortran_compiler(mpi: dict[str, Any]) -> str:
+    return re.sub(r"mpicxx(?=[^/]*$)", "mpif90", mpi["mpicxx"])
+
+
 def more(*values: Any) -> Any:
     """A case of a parametrized test that runs in `make test-all` only."""
     return pytest.param(*values, marks=pytest.mark.more)

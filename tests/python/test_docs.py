@@ -28,7 +28,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from built import c_compiler, more
+from built import c_compiler, fortran_compiler, more
 from tonari.benchmark.launch import ANY_RANKS
 
 SOURCE = Path(__file__).resolve().parents[2]
@@ -90,6 +90,7 @@ def mpi() -> dict[str, str]:
     name = "openmpi" if "openmpi" in mpis else next(iter(mpis))
     found = dict(mpis[name], name=name, library=str(Path(mpis[name]["bin"]).parent / "lib"))
     found["mpicc"] = c_compiler(found)
+    found["mpif90"] = fortran_compiler(found)
     return found
 
 
@@ -101,14 +102,16 @@ def run(command: list[str], folder: Path, environment: dict[str, str] | None = N
 
 
 def compile_program(mpi: dict[str, str], source: Path) -> Path:
-    cpp = source.suffix == ".cpp"
-    compiler = [mpi["mpicxx"], "-std=c++20"] if cpp else [mpi["mpicc"], "-std=c99"]
     program = source.with_suffix(".out")
-    # The old C++ bindings do not pass.
+    compilers = {".cpp": [mpi["mpicxx"], "-std=c++20"], ".c": [mpi["mpicc"], "-std=c99"]}
+    compilers[".f90"] = [mpi["mpif90"], str(SOURCE / "include/tonari/fortran/tonari.F90")]
+    # The old C++ bindings do not pass. Whole numbers are compared as they are.
     warnings = "-Wall -Wextra -Werror -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX".split()
+    if source.suffix == ".f90":
+        warnings += ["-Wno-compare-reals", "-std=f2018"]
     places = [f"-I{SOURCE / 'include'}", f"-L{mpi['library']}", f"-Wl,-rpath,{mpi['library']}"]
     files = [str(source), "-ltonari", "-o", str(program)]
-    run([*compiler, *warnings, *places, *files], source.parent)
+    run([*compilers[source.suffix], *warnings, *places, *files], source.parent)
     return program
 
 
@@ -135,6 +138,7 @@ def test_no_block_is_lost() -> None:
 
 @pytest.mark.parametrize("block", of_kind("program"), ids=str)
 def test_program(block: Block, mpi: dict[str, str], tmp_path: Path) -> None:
+    skip_without(block, mpi)
     source = tmp_path / block.name
     source.write_text(block.code, encoding="utf-8")
     program = compile_program(mpi, source)
@@ -161,7 +165,7 @@ def workplace(block: Block, mpi: dict[str, str], folder: Path) -> dict[str, str]
         (folder / name).symlink_to(SOURCE / name)
     (folder / "build").symlink_to(BUILD)
     (folder / "bin").mkdir()
-    for name in ("mpicc", "mpicxx", "mpiexec"):
+    for name in ("mpicc", "mpicxx", "mpif90", "mpiexec"):
         script = folder / "bin" / name
         script.write_text(f'#!/bin/sh\nexec "{mpi[name]}" "$@"\n')
         script.chmod(0o755)
@@ -172,15 +176,18 @@ def workplace(block: Block, mpi: dict[str, str], folder: Path) -> dict[str, str]
     return plain | {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
 
 
-def skip_without(block: Block) -> None:
+def skip_without(block: Block, mpi: dict[str, str]) -> None:
     """Only what CMake itself left out may be missing."""
     known = (BUILD / "CMakeCache.txt").read_text()
+    has_fortran = f"TONARI_FORTRAN_WITH_{mpi['name']}:INTERNAL=1" in known
+    if block.about.partition(" ranks ")[0].endswith(".f90") and not has_fortran:
+        pytest.skip("there is no Fortran compiler: the module is left out")
     if block.about == "needs fft3d" and not re.search(r"^TONARI_FFTW3_LINKS:.*=1$", known, re.M):
         pytest.skip("there is no FFTW: the example fft3d is left out")
 
 
 def run_shell(block: Block, mpi: dict[str, str], folder: Path) -> str:
-    skip_without(block)
+    skip_without(block, mpi)
     code = block.code.replace("build/openmpi/", f"build/{mpi['name']}/")
     return run(["sh", "-eu", "-c", code], folder, workplace(block, mpi, folder))
 

@@ -166,8 +166,7 @@ def wrappers(mpi: str) -> list[str]:
     """What a user of this MPI says to FindMPI."""
     mpicxx = MPIS[mpi]["mpicxx"]
     mpicc = re.sub(r"mpicxx(?=[^/]*$)", "mpicc", mpicxx)
-    mpif90 = re.sub(r"mpicxx(?=[^/]*$)", "mpif90", mpicxx)
-    names = {"CXX": mpicxx, "C": mpicc, "Fortran": mpif90}
+    names = {"CXX": mpicxx, "C": mpicc, "Fortran": built.fortran_compiler(MPIS[mpi])}
     return [f"-DMPI_{language}_COMPILER={name}" for language, name in names.items()]
 
 
@@ -304,7 +303,7 @@ def test_fortran_in_a_single_command(prefix: Path, mpi: str, tmp_path: Path) -> 
     pc = {"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}
     source = succeeded(["pkg-config", "--variable=fortran", f"tonari-{mpi}"], **pc).strip()
     flags = succeeded(["pkg-config", "--libs", f"tonari-{mpi}"], **pc).split()
-    mpif90 = wrappers(mpi)[2].partition("=")[2]
+    mpif90 = built.fortran_compiler(MPIS[mpi])
     succeeded([mpif90, f"{source}/tonari.F90", "app.f90", *flags, "-o", "app"], folder=tmp_path)
     printed = succeeded([MPIS[mpi]["mpiexec"], "-n", 2, tmp_path / "app"])
     assert sorted(re.findall(r"rank \d got \d", printed)) == ["rank 0 got 1", "rank 1 got 0"]
@@ -312,7 +311,7 @@ def test_fortran_in_a_single_command(prefix: Path, mpi: str, tmp_path: Path) -> 
 
 @needs_fortran
 def test_wide_integers_are_refused_when_the_module_is_compiled(tmp_path: Path) -> None:
-    mpif90 = wrappers(FORTRAN[0])[2].partition("=")[2]
+    mpif90 = built.fortran_compiler(MPIS[FORTRAN[0]])
     source = SOURCE / "include/tonari/fortran/tonari.F90"
     said = refused([mpif90, "-fdefault-integer-8", "-c", source, "-J", tmp_path, "-o", "/dev/null"])
     assert "integers_are_those_of_C" in said, said

@@ -9,7 +9,7 @@ needs_of() { # target
     case $1 in
         build | demo | bench) NEEDS+=(mpi) ;;
         docs) NEEDS+=(docs_packages) ;;
-        test) NEEDS+=(checkers openmpi mpich abi intel gtest fftw fftw_mpi) ;;
+        test) NEEDS+=(checkers openmpi mpich abi intel gtest fftw fftw_mpi fortran) ;;
         *) die "unknown target '$1': build, demo, bench, docs or test" ;;
     esac
     TARGET=$1
@@ -42,6 +42,7 @@ need_row() {
         gtest) echo "GoogleTest|libgtest-dev|PyPI: GoogleTest 1.11 out of the source package of pycares" ;;
         fftw) echo "FFTW 3|libfftw3-dev|" ;;
         fftw_mpi) echo "FFTW 3 for MPI|libfftw3-mpi-dev|" ;;
+        fortran) echo "a Fortran compiler|gfortran|" ;;
     esac
 }
 need_what() { need_row "$1" | cut -d '|' -f 1; }
@@ -94,6 +95,9 @@ has_fftw_mpi() {
     find_cxx && printf '#if !__has_include(<fftw3-mpi.h>)\n#error\n#endif\n' |
         compiles "$CXX_FOUND" -c
 }
+
+# Whether an MPI has modules that it can read, CMake finds out.
+has_fortran() { has "${FC:-gfortran}" || has f95 || has flang || has ifx; }
 
 # Sets CXX_FOUND to the first compiler that takes C++20; one named by the user is the only
 # candidate.

@@ -22,7 +22,7 @@ import pictures
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADERS = ["tonari", "large_counts", "grid", "grid_layout", "blocks", "vector", "sparse", "group"]
-HEADERS += ["iso"]
+HEADERS += ["iso", "fortran"]
 CPP_HEADERS = ["tonari", "ranges", "grid", "stencil", "blocks", "vector", "sparse", "group", "spmv"]
 CPP_HEADERS += ["matrix_file"]
 KINDS = {"offsets": "Offsets on a grid", "graphs": "Any graph", "in place": "In place"}
