@@ -3,7 +3,7 @@
  * use the other headers.
  *
  * Handles of MPI in Fortran are integers, and only C can make C handles of them. So each function
- * here is one or several of the other headers with MPI_Fint in the place of handles. All else
+ * here is one or several of the other headers with int in the place of handles. All else
  * means what it means there: indices and places count from 0, and errors are the same.
  *
  * Conventions are those of tonari.h. */
@@ -38,18 +38,17 @@ TONARI_API int tonari_fortran_refuse(const char* sentence);
 TONARI_API void* tonari_fortran_in_place(void);
 TONARI_API void* tonari_fortran_not_contiguous(void);
 
-TONARI_API int tonari_fortran_create_cart(MPI_Fint cart, int s, const int offsets[], MPI_Fint info,
+TONARI_API int tonari_fortran_create_cart(int cart, int s, const int offsets[], int info,
                                           tonari_neighborhood* near);
 /* Weights that are NULL are MPI_UNWEIGHTED. */
-TONARI_API int tonari_fortran_create_adjacent(MPI_Fint comm, int indegree, const int sources[],
+TONARI_API int tonari_fortran_create_adjacent(int comm, int indegree, const int sources[],
                                               const int* sourceweights, int outdegree,
                                               const int destinations[], const int* destweights,
-                                              MPI_Fint info, tonari_neighborhood* near);
-TONARI_API int tonari_fortran_create_from_destinations(MPI_Fint comm, int outdegree,
-                                                       const int destinations[], MPI_Fint info,
+                                              int info, tonari_neighborhood* near);
+TONARI_API int tonari_fortran_create_from_destinations(int comm, int outdegree,
+                                                       const int destinations[], int info,
                                                        tonari_neighborhood* near);
-TONARI_API int tonari_fortran_create_from_comm(MPI_Fint comm, MPI_Fint info,
-                                               tonari_neighborhood* near);
+TONARI_API int tonari_fortran_create_from_comm(int comm, int info, tonari_neighborhood* near);
 
 /* The six operations on neighborhoods.
  *  operation  0 alltoall, 1 alltoallv, 2 alltoallw, 3 allgather, 4 allgatherv, 5 allgatherw
@@ -58,76 +57,68 @@ TONARI_API int tonari_fortran_create_from_comm(MPI_Fint comm, MPI_Fint info,
  *  info       read by PERSISTENT only. */
 TONARI_API int tonari_fortran_exchange(int form, int operation, const void* sendbuf,
                                        const int sendcounts[], const MPI_Aint senddispls[],
-                                       const MPI_Fint sendtypes[], void* recvbuf,
-                                       const int recvcounts[], const MPI_Aint recvdispls[],
-                                       const MPI_Fint recvtypes[], tonari_neighborhood near,
-                                       MPI_Fint info, tonari_request* request);
+                                       const int sendtypes[], void* recvbuf, const int recvcounts[],
+                                       const MPI_Aint recvdispls[], const int recvtypes[],
+                                       tonari_neighborhood near, int info, tonari_request* request);
 /* The four in place.
  *  operation  0 alltoall, 1 alltoallv, 2 alltoallw, 3 alltoallv_inplace_general; all but the last
  *             one read the lists of the sending side only. */
 TONARI_API int tonari_fortran_exchange_inplace(int form, int operation, void* buf,
                                                const int sendcounts[], const MPI_Aint senddispls[],
                                                const int recvcounts[], const MPI_Aint recvdispls[],
-                                               const MPI_Fint types[], MPI_Fint comm, MPI_Fint info,
+                                               const int types[], int comm, int info,
                                                tonari_request* request);
 /* ONCE: tonari_sparse_alltoallv, STARTED: tonari_sparse_ialltoallv. Both read `info`. */
 TONARI_API int tonari_fortran_sparse(int form, int sends, const int destinations[],
                                      const MPI_Count sendcounts[], const MPI_Aint senddispls[],
-                                     MPI_Fint type, const void* sendbuf, MPI_Fint comm,
-                                     MPI_Fint info, tonari_messages* messages,
-                                     tonari_request* request);
+                                     int type, const void* sendbuf, int comm, int info,
+                                     tonari_messages* messages, tonari_request* request);
 
-TONARI_API int tonari_fortran_group_start(MPI_Fint comm);
+TONARI_API int tonari_fortran_group_start(int comm);
 /* ONCE: tonari_group_run, STARTED: tonari_group_irun, PERSISTENT: tonari_group_end. */
-TONARI_API int tonari_fortran_group_end(int form, MPI_Fint info, tonari_request* request);
+TONARI_API int tonari_fortran_group_end(int form, int info, tonari_request* request);
 
 /* A grid of storage array in order Fortran; parameters are the members of tonari_grid_shape. */
-TONARI_API int tonari_fortran_grid_create(MPI_Fint cart, int dims, const int64_t cells[], int local,
+TONARI_API int tonari_fortran_grid_create(int cart, int dims, const int64_t cells[], int local,
                                           const int64_t lower[], const int64_t upper[],
-                                          const int subdomains[], int fields, int copies,
-                                          MPI_Fint type, void* const arrays[], MPI_Fint info,
-                                          tonari_grid* grid);
+                                          const int subdomains[], int fields, int copies, int type,
+                                          void* const arrays[], int info, tonari_grid* grid);
 /* ONCE or PERSISTENT. reverse: 0 forward, which ignores op; 1 reverse. */
 TONARI_API int tonari_fortran_grid_exchange(int form, int reverse, tonari_grid grid, int copy,
-                                            const tonari_ghosts* ghosts, MPI_Fint op, MPI_Fint info,
+                                            const tonari_ghosts* ghosts, int op, int info,
                                             tonari_request* request);
 
 /* Blocks with arrays in order Fortran; parameters are the members of tonari_blocks_shape. */
-TONARI_API int tonari_fortran_blocks_create(MPI_Fint comm, int dims, int64_t count,
+TONARI_API int tonari_fortran_blocks_create(int comm, int dims, int64_t count,
                                             const tonari_box boxes[], const int owners[],
                                             const tonari_box* domain, const int periodic[],
                                             const int64_t lower[], const int64_t upper[],
-                                            int fields, MPI_Fint type, MPI_Fint info,
-                                            tonari_blocks* blocks);
+                                            int fields, int type, int info, tonari_blocks* blocks);
 /* As for grids. */
 TONARI_API int tonari_fortran_blocks_exchange(int form, int reverse, tonari_blocks blocks,
                                               void* const arrays[], const tonari_ghosts* ghosts,
-                                              MPI_Fint op, MPI_Fint info, tonari_request* request);
+                                              int op, int info, tonari_request* request);
 
-TONARI_API int tonari_fortran_vector_create(MPI_Fint comm, int64_t first, int64_t owned,
-                                            int64_t needed, const int64_t indices[], MPI_Fint info,
+TONARI_API int tonari_fortran_vector_create(int comm, int64_t first, int64_t owned, int64_t needed,
+                                            const int64_t indices[], int info,
                                             tonari_vector* vector);
 TONARI_API int tonari_fortran_vector_create_from_neighbors(
-    MPI_Fint comm, int64_t owned, int sends, const int destinations[], const int sendcounts[],
+    int comm, int64_t owned, int sends, const int destinations[], const int sendcounts[],
     const int send_indices[], int receives, const int sources[], const int recvcounts[],
-    const int recv_places[], MPI_Fint info, tonari_vector* vector);
-TONARI_API int tonari_fortran_vector_create_from_ids(MPI_Fint comm, int64_t owned,
-                                                     const int64_t owned_ids[],
-                                                     const int owned_places[], int64_t needed,
-                                                     const int64_t needed_ids[],
-                                                     const int ghost_places[], MPI_Fint info,
-                                                     tonari_vector* vector);
-TONARI_API int tonari_fortran_vector_create_shared(MPI_Fint comm, int64_t count,
-                                                   const int64_t ids[], const int places[],
-                                                   MPI_Fint info, tonari_vector* vector);
-TONARI_API int tonari_fortran_vector_create_box_nodes(MPI_Fint cart, const int cells[],
-                                                      MPI_Fint info, tonari_vector* vector);
-TONARI_API int tonari_fortran_vector_create_box_cells(MPI_Fint cart, const int cells[], int width,
-                                                      int along, MPI_Fint info,
+    const int recv_places[], int info, tonari_vector* vector);
+TONARI_API int tonari_fortran_vector_create_from_ids(
+    int comm, int64_t owned, const int64_t owned_ids[], const int owned_places[], int64_t needed,
+    const int64_t needed_ids[], const int ghost_places[], int info, tonari_vector* vector);
+TONARI_API int tonari_fortran_vector_create_shared(int comm, int64_t count, const int64_t ids[],
+                                                   const int places[], int info,
+                                                   tonari_vector* vector);
+TONARI_API int tonari_fortran_vector_create_box_nodes(int cart, const int cells[], int info,
                                                       tonari_vector* vector);
+TONARI_API int tonari_fortran_vector_create_box_cells(int cart, const int cells[], int width,
+                                                      int along, int info, tonari_vector* vector);
 /* One field of a vector's exchange; members are those of tonari_vector_field and of its values. */
 typedef struct {
-  MPI_Fint type;
+  int type;
   int components, vectors;
   int64_t owned_stride, ghost_stride;
   void *owned, *ghosts;
@@ -135,7 +126,7 @@ typedef struct {
 /* ONCE or PERSISTENT. direction: 0 forward, which ignores op; 1 reverse; 2 combine. */
 TONARI_API int tonari_fortran_vector_exchange(int form, int direction, tonari_vector vector,
                                               int fields, const tonari_fortran_field field[],
-                                              MPI_Fint op, MPI_Fint info, tonari_request* request);
+                                              int op, int info, tonari_request* request);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,7 @@ namespace {
 
 // Of the shapes of both.
 template <class Shape>
-Shape shape_of(int dims, const int64_t lower[], const int64_t upper[], int fields, MPI_Fint type) {
+Shape shape_of(int dims, const int64_t lower[], const int64_t upper[], int fields, int type) {
   Shape shape{};
   shape.dims = dims;
   std::copy_n(lower, TONARI_GRID_MAX_DIMS, shape.lower);
@@ -24,11 +24,10 @@ Shape shape_of(int dims, const int64_t lower[], const int64_t upper[], int field
 
 }  // namespace
 
-extern "C" int tonari_fortran_grid_create(MPI_Fint cart, int dims, const int64_t cells[], int local,
+extern "C" int tonari_fortran_grid_create(int cart, int dims, const int64_t cells[], int local,
                                           const int64_t lower[], const int64_t upper[],
-                                          const int subdomains[], int fields, int copies,
-                                          MPI_Fint type, void* const arrays[], MPI_Fint info,
-                                          tonari_grid* grid) {
+                                          const int subdomains[], int fields, int copies, int type,
+                                          void* const arrays[], int info, tonari_grid* grid) {
   auto shape = shape_of<tonari_grid_shape>(dims, lower, upper, fields, type);
   std::copy_n(cells, TONARI_GRID_MAX_DIMS, shape.cells);
   std::copy_n(subdomains, TONARI_GRID_MAX_DIMS, shape.subdomains);
@@ -37,7 +36,7 @@ extern "C" int tonari_fortran_grid_create(MPI_Fint cart, int dims, const int64_t
 }
 
 extern "C" int tonari_fortran_grid_exchange(int form, int reverse, tonari_grid grid, int copy,
-                                            const tonari_ghosts* ghosts, MPI_Fint op, MPI_Fint info,
+                                            const tonari_ghosts* ghosts, int op, int info,
                                             tonari_request* request) {
   return in_form(
       form,
@@ -52,12 +51,11 @@ extern "C" int tonari_fortran_grid_exchange(int form, int reverse, tonari_grid g
       });
 }
 
-extern "C" int tonari_fortran_blocks_create(MPI_Fint comm, int dims, int64_t count,
+extern "C" int tonari_fortran_blocks_create(int comm, int dims, int64_t count,
                                             const tonari_box boxes[], const int owners[],
                                             const tonari_box* domain, const int periodic[],
                                             const int64_t lower[], const int64_t upper[],
-                                            int fields, MPI_Fint type, MPI_Fint info,
-                                            tonari_blocks* blocks) {
+                                            int fields, int type, int info, tonari_blocks* blocks) {
   auto shape = shape_of<tonari_blocks_shape>(dims, lower, upper, fields, type);
   shape.count = count, shape.boxes = boxes, shape.owners = owners, shape.domain = *domain;
   std::copy_n(periodic, TONARI_GRID_MAX_DIMS, shape.periodic);
@@ -66,7 +64,7 @@ extern "C" int tonari_fortran_blocks_create(MPI_Fint comm, int dims, int64_t cou
 
 extern "C" int tonari_fortran_blocks_exchange(int form, int reverse, tonari_blocks blocks,
                                               void* const arrays[], const tonari_ghosts* ghosts,
-                                              MPI_Fint op, MPI_Fint info, tonari_request* request) {
+                                              int op, int info, tonari_request* request) {
   return in_form(
       form,
       [&] {

@@ -5,11 +5,9 @@
 
 using namespace tonari;
 
-extern "C" int tonari_fortran_group_start(MPI_Fint comm) {
-  return tonari_group_start(comm_of(comm));
-}
+extern "C" int tonari_fortran_group_start(int comm) { return tonari_group_start(comm_of(comm)); }
 
-extern "C" int tonari_fortran_group_end(int form, MPI_Fint info, tonari_request* request) {
+extern "C" int tonari_fortran_group_end(int form, int info, tonari_request* request) {
   return in_form(
       form, [&] { return tonari_group_run(info_of(info)); },
       [&] { return tonari_group_irun(info_of(info), request); },

@@ -11,24 +11,32 @@
 
 namespace tonari {
 
+// From MPI 5 on; its ABI has no MPI_Comm_f2c. In C an INTEGER of Fortran is int in all MPIs.
+#if MPI_VERSION >= 5
+#define TONARI_NUMBERED(kind) MPI_##kind##_fromint
+#else
+#define TONARI_NUMBERED(kind) MPI_##kind##_f2c
+#endif
+
 // Only an MPI that is initialized, and ours, can be asked: otherwise the null handle leads to the
 // call that says so. Some MPIs have macros for these functions.
-#define TONARI_FROM_FORTRAN(name, Handle, f2c, null)      \
-  inline Handle name(MPI_Fint number) {                   \
+#define TONARI_FROM_FORTRAN(name, Handle, kind, null)     \
+  inline Handle name(int number) {                        \
     if (!is_same_mpi()) return null;                      \
-    const Handle handle = f2c(number);                    \
+    const Handle handle = TONARI_NUMBERED(kind)(number);  \
     return handle == Handle{} ? null : handle; /* none */ \
   }
-TONARI_FROM_FORTRAN(comm_of, MPI_Comm, MPI_Comm_f2c, MPI_COMM_NULL)
-TONARI_FROM_FORTRAN(type_of, MPI_Datatype, MPI_Type_f2c, MPI_DATATYPE_NULL)
-TONARI_FROM_FORTRAN(op_of, MPI_Op, MPI_Op_f2c, MPI_OP_NULL)
-TONARI_FROM_FORTRAN(info_of, MPI_Info, MPI_Info_f2c, MPI_INFO_NULL)
+TONARI_FROM_FORTRAN(comm_of, MPI_Comm, Comm, MPI_COMM_NULL)
+TONARI_FROM_FORTRAN(type_of, MPI_Datatype, Type, MPI_DATATYPE_NULL)
+TONARI_FROM_FORTRAN(op_of, MPI_Op, Op, MPI_OP_NULL)
+TONARI_FROM_FORTRAN(info_of, MPI_Info, Info, MPI_INFO_NULL)
 #undef TONARI_FROM_FORTRAN
+#undef TONARI_NUMBERED
 
 // As C declares an array of them.
-inline std::vector<MPI_Datatype> types_of(const MPI_Fint types[], int count) {
+inline std::vector<MPI_Datatype> types_of(const int types[], int count) {
   std::vector<MPI_Datatype> all;
-  for (const MPI_Fint type : std::span(types, types && count > 0 ? std::size_t(count) : 0))
+  for (const int type : std::span(types, types && count > 0 ? std::size_t(count) : 0))
     all.push_back(type_of(type));
   return all;
 }

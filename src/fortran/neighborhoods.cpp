@@ -10,28 +10,27 @@ const int* weights(const int* given) { return given ? given : MPI_UNWEIGHTED; }
 
 }  // namespace
 
-extern "C" int tonari_fortran_create_cart(MPI_Fint cart, int s, const int offsets[], MPI_Fint info,
+extern "C" int tonari_fortran_create_cart(int cart, int s, const int offsets[], int info,
                                           tonari_neighborhood* near) {
   return tonari_neighborhood_create_cart(comm_of(cart), s, offsets, info_of(info), near);
 }
 
-extern "C" int tonari_fortran_create_adjacent(MPI_Fint comm, int indegree, const int sources[],
+extern "C" int tonari_fortran_create_adjacent(int comm, int indegree, const int sources[],
                                               const int* sourceweights, int outdegree,
                                               const int destinations[], const int* destweights,
-                                              MPI_Fint info, tonari_neighborhood* near) {
+                                              int info, tonari_neighborhood* near) {
   return tonari_neighborhood_create_adjacent(comm_of(comm), indegree, sources,
                                              weights(sourceweights), outdegree, destinations,
                                              weights(destweights), info_of(info), near);
 }
 
-extern "C" int tonari_fortran_create_from_destinations(MPI_Fint comm, int outdegree,
-                                                       const int destinations[], MPI_Fint info,
+extern "C" int tonari_fortran_create_from_destinations(int comm, int outdegree,
+                                                       const int destinations[], int info,
                                                        tonari_neighborhood* near) {
   return tonari_neighborhood_create_from_destinations(comm_of(comm), outdegree, destinations,
                                                       info_of(info), near);
 }
 
-extern "C" int tonari_fortran_create_from_comm(MPI_Fint comm, MPI_Fint info,
-                                               tonari_neighborhood* near) {
+extern "C" int tonari_fortran_create_from_comm(int comm, int info, tonari_neighborhood* near) {
   return tonari_neighborhood_create_from_comm(comm_of(comm), info_of(info), near);
 }

@@ -9,9 +9,9 @@ namespace {
 // One for all blocks, or one for each; a call with one allocates nothing.
 class Types {
  public:
-  explicit Types(const MPI_Fint given[]) : one_(given ? type_of(*given) : MPI_DATATYPE_NULL) {}
-  Types(const MPI_Fint given[], int count) : all_(types_of(given, count)) {}
-  static Types read(const MPI_Fint given[], bool is_list, int count) {
+  explicit Types(const int given[]) : one_(given ? type_of(*given) : MPI_DATATYPE_NULL) {}
+  Types(const int given[], int count) : all_(types_of(given, count)) {}
+  static Types read(const int given[], bool is_list, int count) {
     return is_list ? Types(given, count) : Types(given);
   }
   MPI_Datatype one() const { return one_; }
@@ -112,10 +112,10 @@ int ranks_of(MPI_Comm comm) {
 
 extern "C" int tonari_fortran_exchange(int form, int operation, const void* sendbuf,
                                        const int sendcounts[], const MPI_Aint senddispls[],
-                                       const MPI_Fint sendtypes[], void* recvbuf,
-                                       const int recvcounts[], const MPI_Aint recvdispls[],
-                                       const MPI_Fint recvtypes[], tonari_neighborhood near,
-                                       MPI_Fint info, tonari_request* request) {
+                                       const int sendtypes[], void* recvbuf, const int recvcounts[],
+                                       const MPI_Aint recvdispls[], const int recvtypes[],
+                                       tonari_neighborhood near, int info,
+                                       tonari_request* request) {
   return run([&] {
     const Row& row = row_of(rows, operation);
     int indegree = 0, outdegree = 0;
@@ -132,7 +132,7 @@ extern "C" int tonari_fortran_exchange(int form, int operation, const void* send
 extern "C" int tonari_fortran_exchange_inplace(int form, int operation, void* buf,
                                                const int sendcounts[], const MPI_Aint senddispls[],
                                                const int recvcounts[], const MPI_Aint recvdispls[],
-                                               const MPI_Fint types[], MPI_Fint comm, MPI_Fint info,
+                                               const int types[], int comm, int info,
                                                tonari_request* request) {
   return run([&] {
     const InPlaceRow& row = row_of(in_place_rows, operation);
@@ -152,9 +152,8 @@ extern "C" int tonari_fortran_exchange_inplace(int form, int operation, void* bu
 
 extern "C" int tonari_fortran_sparse(int form, int sends, const int destinations[],
                                      const MPI_Count sendcounts[], const MPI_Aint senddispls[],
-                                     MPI_Fint type, const void* sendbuf, MPI_Fint comm,
-                                     MPI_Fint info, tonari_messages* messages,
-                                     tonari_request* request) {
+                                     int type, const void* sendbuf, int comm, int info,
+                                     tonari_messages* messages, tonari_request* request) {
   if (form == TONARI_FORTRAN_STARTED)
     return tonari_sparse_ialltoallv(sends, destinations, sendcounts, senddispls, type_of(type),
                                     sendbuf, comm_of(comm), info_of(info), messages, request);

@@ -53,51 +53,47 @@ int persistent(int direction, tonari_vector vector, std::span<const tonari_vecto
 
 }  // namespace
 
-extern "C" int tonari_fortran_vector_create(MPI_Fint comm, int64_t first, int64_t owned,
-                                            int64_t needed, const int64_t indices[], MPI_Fint info,
+extern "C" int tonari_fortran_vector_create(int comm, int64_t first, int64_t owned, int64_t needed,
+                                            const int64_t indices[], int info,
                                             tonari_vector* vector) {
   return tonari_vector_create(comm_of(comm), first, owned, needed, indices, info_of(info), vector);
 }
 
 extern "C" int tonari_fortran_vector_create_from_neighbors(
-    MPI_Fint comm, int64_t owned, int sends, const int destinations[], const int sendcounts[],
+    int comm, int64_t owned, int sends, const int destinations[], const int sendcounts[],
     const int send_indices[], int receives, const int sources[], const int recvcounts[],
-    const int recv_places[], MPI_Fint info, tonari_vector* vector) {
+    const int recv_places[], int info, tonari_vector* vector) {
   return tonari_vector_create_from_neighbors(comm_of(comm), owned, sends, destinations, sendcounts,
                                              send_indices, receives, sources, recvcounts,
                                              recv_places, info_of(info), vector);
 }
 
-extern "C" int tonari_fortran_vector_create_from_ids(MPI_Fint comm, int64_t owned,
-                                                     const int64_t owned_ids[],
-                                                     const int owned_places[], int64_t needed,
-                                                     const int64_t needed_ids[],
-                                                     const int ghost_places[], MPI_Fint info,
-                                                     tonari_vector* vector) {
+extern "C" int tonari_fortran_vector_create_from_ids(
+    int comm, int64_t owned, const int64_t owned_ids[], const int owned_places[], int64_t needed,
+    const int64_t needed_ids[], const int ghost_places[], int info, tonari_vector* vector) {
   return tonari_vector_create_from_ids(comm_of(comm), owned, owned_ids, owned_places, needed,
                                        needed_ids, ghost_places, info_of(info), vector);
 }
 
-extern "C" int tonari_fortran_vector_create_shared(MPI_Fint comm, int64_t count,
-                                                   const int64_t ids[], const int places[],
-                                                   MPI_Fint info, tonari_vector* vector) {
+extern "C" int tonari_fortran_vector_create_shared(int comm, int64_t count, const int64_t ids[],
+                                                   const int places[], int info,
+                                                   tonari_vector* vector) {
   return tonari_vector_create_shared(comm_of(comm), count, ids, places, info_of(info), vector);
 }
 
-extern "C" int tonari_fortran_vector_create_box_nodes(MPI_Fint cart, const int cells[],
-                                                      MPI_Fint info, tonari_vector* vector) {
+extern "C" int tonari_fortran_vector_create_box_nodes(int cart, const int cells[], int info,
+                                                      tonari_vector* vector) {
   return tonari_vector_create_box_nodes(comm_of(cart), cells, info_of(info), vector);
 }
 
-extern "C" int tonari_fortran_vector_create_box_cells(MPI_Fint cart, const int cells[], int width,
-                                                      int along, MPI_Fint info,
-                                                      tonari_vector* vector) {
+extern "C" int tonari_fortran_vector_create_box_cells(int cart, const int cells[], int width,
+                                                      int along, int info, tonari_vector* vector) {
   return tonari_vector_create_box_cells(comm_of(cart), cells, width, along, info_of(info), vector);
 }
 
 extern "C" int tonari_fortran_vector_exchange(int form, int direction, tonari_vector vector,
                                               int fields, const tonari_fortran_field field[],
-                                              MPI_Fint op, MPI_Fint info, tonari_request* request) {
+                                              int op, int info, tonari_request* request) {
   return run([&] {
     std::vector<tonari_vector_field> all;
     for (int f = 0; f < fields; ++f) all.push_back(field_of(field[f]));
