@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The ranges that the C++ interface takes: as buffers any contiguous range of numbers, const or not
-// (std::vector, std::array, std::span, arrays of C, std::mdspan), and as counts any contiguous
-// range of int or of MPI_Count.
+// (std::vector, std::array, std::span, arrays of C, std::mdspan), and as counts and places any
+// contiguous range of int or of MPI_Count.
 //
 // A buffer must outlive the request that is made with it. So temporaries are taken only where they
 // own nothing, as spans do. Elements may be std::array of numbers: they count as one element.
@@ -186,8 +186,8 @@ concept CountNumber = std::signed_integral<Integer> &&
 
 }  // namespace detail
 
-// Counts of blocks, as the program has them: any contiguous range of int, or of MPI_Count (or of
-// another integer of 64 bits). It is read during the call only.
+// Counts of blocks, and places in arrays, as the program has them: any contiguous range of int, or
+// of integers of 64 bits (MPI_Count, MPI_Aint). It is read during the call only.
 class Counts {
  public:
   Counts() = default;
@@ -195,31 +195,53 @@ class Counts {
     requires std::ranges::contiguous_range<const R> && std::ranges::sized_range<const R> &&
                  detail::CountNumber<std::ranges::range_value_t<const R>>
   Counts(const R& counts)
-      : size_(static_cast<std::size_t>(std::ranges::size(counts))),
-        wide_(sizeof(std::ranges::range_value_t<const R>) == sizeof(MPI_Count)) {
-    if (wide_)
-      large_ = reinterpret_cast<const MPI_Count*>(std::ranges::data(counts));
-    else
-      ints_ = reinterpret_cast<const int*>(std::ranges::data(counts));
-  }
+      : data_(std::ranges::data(counts)),
+        size_(static_cast<std::size_t>(std::ranges::size(counts))),
+        wide_(sizeof(std::ranges::range_value_t<const R>) == sizeof(MPI_Count)) {}
 
   std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
   bool wide() const { return wide_; }
   MPI_Count operator[](std::size_t k) const {
-    if (!wide_) return ints_[k];
+    if (!wide_) return as<int>()[k];
     MPI_Count count;  // the program's may be long where this is long long
-    std::memcpy(&count, large_ + k, sizeof count);
+    std::memcpy(&count, as<std::byte>() + k * sizeof count, sizeof count);
     return count;
   }
-  const int* ints() const { return ints_; }
-  const MPI_Count* large() const { return large_; }
+  // For calls of the C interface that take numbers of this width.
+  template <class T>
+  const T* as() const {
+    return static_cast<const T*>(data_);
+  }
 
  private:
-  const int* ints_ = nullptr;
-  const MPI_Count* large_ = nullptr;
+  const void* data_ = nullptr;
   std::size_t size_ = 0;
   bool wide_ = false;
 };
+using Places = Counts;
+
+namespace detail {
+
+// A list as 64 bits, whatever it was: a copy if it is of int.
+template <class Integer>
+class Widened {
+ public:
+  explicit Widened(const Counts& list) : at_(list.as<Integer>()) {
+    if (list.wide() || list.empty()) return;
+    copy_.assign(list.as<int>(), list.as<int>() + list.size());
+    at_ = copy_.data();
+  }
+  Widened(const Widened&) = delete;
+  Widened& operator=(const Widened&) = delete;
+  const Integer* get() const { return at_; }
+
+ private:
+  std::vector<Integer> copy_;
+  const Integer* at_;
+};
+
+}  // namespace detail
 
 }  // namespace api0
 }  // namespace tonari

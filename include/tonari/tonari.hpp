@@ -150,16 +150,16 @@ struct Spans {
   // the program's have: `narrow` takes int, `large` takes MPI_Count. n, m: how many there must be.
   template <class Narrow, class Large, class Call>
   static int with_counts(Narrow narrow, Large large, const Counts& counts, int n, Call call) {
-    if (!counts.wide()) return call(narrow, right(counts, n, counts.ints()));
-    return call(large, right(counts, n, counts.large()));
+    if (!counts.wide()) return call(narrow, right(counts, n, counts.as<int>()));
+    return call(large, right(counts, n, counts.as<MPI_Count>()));
   }
   template <class Narrow, class Large, class Call>
   static int with_counts(Narrow narrow, Large large, const Counts& send, int n, const Counts& recv,
                          int m, Call call) {
     if (!send.wide() && !recv.wide())
-      return call(narrow, right(send, n, send.ints()), right(recv, m, recv.ints()));
-    const Widened sent(send), received(recv);
-    return call(large, right(send, n, sent.at), right(recv, m, received.at));
+      return call(narrow, right(send, n, send.as<int>()), right(recv, m, recv.as<int>()));
+    const Widened<MPI_Count> sent(send), received(recv);
+    return call(large, right(send, n, sent.get()), right(recv, m, received.get()));
   }
   // The count of one block beside such lists: of the type that the form takes.
   template <class Integer>
@@ -175,15 +175,6 @@ struct Spans {
   static const Integer* right(const Counts& counts, int n, const Integer* at) {
     return counts.size() == static_cast<std::size_t>(n) ? at : nullptr;
   }
-  struct Widened {
-    std::vector<MPI_Count> copy;
-    const MPI_Count* at;
-    explicit Widened(const Counts& counts) : at(counts.large()) {
-      if (counts.wide()) return;
-      copy.assign(counts.ints(), counts.ints() + counts.size());
-      at = copy.data();
-    }
-  };
 };
 
 }  // namespace detail

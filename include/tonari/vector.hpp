@@ -60,7 +60,11 @@ class VectorField {
 // Lists for ranks, or from them: counts[i] places for ranks[i], one list behind the other. To
 // receive, no places at all: ghosts are appended.
 struct NeighborLists {
-  std::span<const int> ranks, counts, places;
+  std::span<const int> ranks;
+  Counts counts;
+  Places places;
+
+  bool wide() const { return counts.wide() || places.wide(); }
 };
 
 // Consecutive indices of values that had any numbers: see tonari_vector_renumber.
@@ -95,69 +99,92 @@ class DistributedVector {
                                           MPI_Info info = MPI_INFO_NULL) {
     DistributedVector made;
     const std::string wrong = wrong_lists(sends, false) + wrong_lists(receives, true);
-    made.create(wrong, [&](tonari_vector* handle) {
-      return tonari_vector_create_from_neighbors(
-          comm, owned, wrong.empty() ? static_cast<int>(sends.ranks.size()) : -1,
-          sends.ranks.data(), sends.counts.data(), sends.places.data(),
-          static_cast<int>(receives.ranks.size()), receives.ranks.data(), receives.counts.data(),
-          receives.places.empty() ? nullptr : receives.places.data(), info, handle);
-    });
+    const auto call = [&](auto function, auto sent, auto from, auto received, auto to) {
+      made.create(wrong, [&](tonari_vector* handle) {
+        return function(comm, owned, wrong.empty() ? static_cast<int>(sends.ranks.size()) : -1,
+                        sends.ranks.data(), sent, from, static_cast<int>(receives.ranks.size()),
+                        receives.ranks.data(), received, receives.places.empty() ? nullptr : to,
+                        info, handle);
+      });
+    };
+    if (sends.wide() || receives.wide()) {
+      const detail::Widened<MPI_Count> sent(sends.counts), received(receives.counts);
+      const detail::Widened<MPI_Aint> from(sends.places), to(receives.places);
+      call(tonari_vector_create_from_neighbors_c, sent.get(), from.get(), received.get(), to.get());
+    } else {
+      call(tonari_vector_create_from_neighbors, sends.counts.as<int>(), sends.places.as<int>(),
+           receives.counts.as<int>(), receives.places.as<int>());
+    }
     return made;
   }
   // Of values with any numbers. Without places they lie in the order of their list.
   static DistributedVector from_ids(MPI_Comm comm, std::span<const std::int64_t> owned,
                                     std::span<const std::int64_t> needed,
-                                    std::span<const int> owned_places = {},
-                                    std::span<const int> ghost_places = {},
+                                    const Places& owned_places = {},
+                                    const Places& ghost_places = {},
                                     MPI_Info info = MPI_INFO_NULL) {
     DistributedVector made;
-    const auto fits = [](auto places, auto ids) {
+    const auto fits = [](const Places& places, auto ids) {
       return places.empty() || places.size() == ids.size();
     };
     const std::string wrong = fits(owned_places, owned) && fits(ghost_places, needed)
                                   ? ""
                                   : "there must be as many places as ids";
-    made.create(wrong, [&](tonari_vector* handle) {
-      return tonari_vector_create_from_ids(
-          comm, wrong.empty() ? static_cast<std::int64_t>(owned.size()) : -1, owned.data(),
-          owned_places.empty() ? nullptr : owned_places.data(),
-          static_cast<std::int64_t>(needed.size()), needed.data(),
-          ghost_places.empty() ? nullptr : ghost_places.data(), info, handle);
-    });
+    const auto call = [&](auto function, auto at, auto to) {
+      made.create(wrong, [&](tonari_vector* handle) {
+        return function(comm, wrong.empty() ? static_cast<std::int64_t>(owned.size()) : -1,
+                        owned.data(), owned_places.empty() ? nullptr : at,
+                        static_cast<std::int64_t>(needed.size()), needed.data(),
+                        ghost_places.empty() ? nullptr : to, info, handle);
+      });
+    };
+    if (owned_places.wide() || ghost_places.wide()) {
+      const detail::Widened<MPI_Aint> at(owned_places), to(ghost_places);
+      call(tonari_vector_create_from_ids_c, at.get(), to.get());
+    } else {
+      call(tonari_vector_create_from_ids, owned_places.as<int>(), ghost_places.as<int>());
+    }
     return made;
   }
   // Of values that several ranks have: each lies at its place of one array, or in this order.
   static DistributedVector shared(MPI_Comm comm, std::span<const std::int64_t> ids,
-                                  std::span<const int> places = {}, MPI_Info info = MPI_INFO_NULL) {
+                                  const Places& places = {}, MPI_Info info = MPI_INFO_NULL) {
     DistributedVector made;
     const std::string wrong =
         places.empty() || places.size() == ids.size() ? "" : "there must be as many places as ids";
-    made.create(wrong, [&](tonari_vector* handle) {
-      return tonari_vector_create_shared(
-          comm, wrong.empty() ? static_cast<std::int64_t>(ids.size()) : -1, ids.data(),
-          places.empty() ? nullptr : places.data(), info, handle);
-    });
+    const auto call = [&](auto function, auto at) {
+      made.create(wrong, [&](tonari_vector* handle) {
+        return function(comm, wrong.empty() ? static_cast<std::int64_t>(ids.size()) : -1,
+                        ids.data(), places.empty() ? nullptr : at, info, handle);
+      });
+    };
+    if (places.wide())
+      call(tonari_vector_create_shared_c, places.as<MPI_Aint>());
+    else
+      call(tonari_vector_create_shared, places.as<int>());
     return made;
   }
   // Of the nodes of a box of cells on each rank, shared with the boxes that touch it.
-  static DistributedVector box_nodes(MPI_Comm cart, std::span<const int> cells,
+  static DistributedVector box_nodes(MPI_Comm cart, const Counts& cells,
                                      MPI_Info info = MPI_INFO_NULL) {
     DistributedVector made;
     const std::string wrong = wrong_cells(cart, cells);
     made.create(wrong, [&](tonari_vector* handle) {
-      return tonari_vector_create_box_nodes(cart, wrong.empty() ? cells.data() : nullptr, info,
-                                            handle);
+      const detail::Widened<MPI_Count> numbers(cells);
+      return tonari_vector_create_box_nodes_c(cart, wrong.empty() ? numbers.get() : nullptr, info,
+                                              handle);
     });
     return made;
   }
   // Of the cells of a box on each rank, and layers of those around it. along: 1 across faces only.
-  static DistributedVector box_cells(MPI_Comm cart, std::span<const int> cells, int width = 1,
+  static DistributedVector box_cells(MPI_Comm cart, const Counts& cells, int width = 1,
                                      int along = 0, MPI_Info info = MPI_INFO_NULL) {
     DistributedVector made;
     const std::string wrong = wrong_cells(cart, cells);
     made.create(wrong, [&](tonari_vector* handle) {
-      return tonari_vector_create_box_cells(cart, wrong.empty() ? cells.data() : nullptr, width,
-                                            along, info, handle);
+      const detail::Widened<MPI_Count> numbers(cells);
+      return tonari_vector_create_box_cells_c(cart, wrong.empty() ? numbers.get() : nullptr, width,
+                                              along, info, handle);
     });
     return made;
   }
@@ -324,7 +351,7 @@ class DistributedVector {
     owned_ = found.owned_length, needed_ = found.ghost_length;
   }
   // Other communicators than Cartesian ones are refused by the call itself.
-  static std::string wrong_cells(MPI_Comm cart, std::span<const int> cells) {
+  static std::string wrong_cells(MPI_Comm cart, const Counts& cells) {
     int kind = MPI_UNDEFINED, dims = 0;
     if (cart != MPI_COMM_NULL) MPI_Topo_test(cart, &kind);
     if (kind != MPI_CART) return "";
@@ -336,7 +363,8 @@ class DistributedVector {
   static std::string wrong_lists(const NeighborLists& lists, bool may_be_appended) {
     if (lists.counts.size() != lists.ranks.size()) return "there must be as many counts as ranks";
     std::size_t all = 0;
-    for (const int count : lists.counts) all += static_cast<std::size_t>(count);
+    for (std::size_t k = 0; k < lists.counts.size(); ++k)
+      all += static_cast<std::size_t>(lists.counts[k]);
     if (lists.places.size() == all || (may_be_appended && lists.places.empty())) return "";
     return "there are " + std::to_string(lists.places.size()) + " places, but counts add up to " +
            std::to_string(all);

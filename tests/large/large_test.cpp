@@ -2,6 +2,8 @@
 // Blocks of 2.5 GB, and of more than 2^31 elements, through every way that moves bytes. Each test
 // says how much memory it needs, and is skipped where that is not there.
 #include <gtest/gtest.h>
+#include <tonari/blocks.h>
+#include <tonari/grid.h>
 #include <tonari/group.h>
 #include <tonari/sparse.h>
 #include <tonari/vector.h>
@@ -328,6 +330,84 @@ TEST_F(Large, AGroup) {
   b.expect(before(), after(), 5);
   EXPECT_EQ(in[0], before() + 0.5);
   EXPECT_EQ(in[199], after() + 0.5);
+}
+
+// ---- grids: the first cells of the next rank are ghosts here, 1.28 GB of them
+
+constexpr std::int64_t own_cells = 170'000'000, ghost_cells = 160'000'000;
+
+class LargeGhosts : public Large {
+ protected:
+  void SetUp() override {
+    const int periodic = 1;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &periodic, 0, &ring);
+  }
+  bool fits() {
+    // beside the array, what comes from the ghosts in a reverse exchange
+    return there_is(8.0 * (own_cells + 2 * ghost_cells));
+  }
+  static double value(int of, std::int64_t k) { return 1000.0 * of + static_cast<double>(k % 997); }
+  void expect(std::int64_t first, std::int64_t end, auto want) {
+    std::int64_t k = first;
+    while (k < end && cells[static_cast<std::size_t>(k)] == want(k)) ++k;
+    EXPECT_EQ(k, end) << "the first wrong cell of " << first << " to " << end;
+  }
+  // forward(), then reverse(): single calls
+  template <class Forward, class Reverse>
+  void exchange(Forward forward, Reverse reverse) {
+    for (std::int64_t k = 0; k < own_cells; ++k)
+      cells[static_cast<std::size_t>(k)] = value(rank, k);
+    for (std::int64_t k = own_cells; k < own_cells + ghost_cells; ++k)
+      cells[static_cast<std::size_t>(k)] = -1;
+    forward();
+    expect(0, own_cells, [&](std::int64_t k) { return value(rank, k); });
+    expect(own_cells, own_cells + ghost_cells,
+           [&](std::int64_t k) { return value(after(), k - own_cells); });
+    reverse();
+    expect(0, ghost_cells, [&](std::int64_t k) { return 2 * value(rank, k); });
+    expect(ghost_cells, own_cells, [&](std::int64_t k) { return value(rank, k); });
+  }
+
+  std::unique_ptr<double[]> cells;
+};
+
+TEST_F(LargeGhosts, OfAGrid) {
+  if (!fits()) GTEST_SKIP() << text;
+  tonari_grid_shape shape = TONARI_GRID_SHAPE_INIT;
+  shape.dims = 1, shape.type = MPI_DOUBLE;
+  shape.cells[0] = own_cells * ranks, shape.upper[0] = ghost_cells;
+  std::int64_t length = 0;
+  ASSERT_OK(tonari_grid_shape_cells(ring, &shape, 0, nullptr, nullptr, &length));
+  ASSERT_EQ(length, own_cells + ghost_cells);
+  cells = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(length));
+  void* const arrays[] = {cells.get()};
+  tonari_grid grid = TONARI_GRID_NULL;
+  ASSERT_OK(tonari_grid_create(ring, &shape, arrays, MPI_INFO_NULL, &grid));
+  exchange([&] { EXPECT_OK(tonari_grid_forward(grid, 0, nullptr)); },
+           [&] { EXPECT_OK(tonari_grid_reverse(grid, 0, nullptr, MPI_SUM)); });
+  EXPECT_OK(tonari_grid_free(&grid));
+}
+
+TEST_F(LargeGhosts, OfBlocks) {
+  if (!fits()) GTEST_SKIP() << text;
+  std::vector<tonari_box> boxes(static_cast<std::size_t>(ranks));
+  std::vector<int> owners(boxes.size());
+  for (int r = 0; r < ranks; ++r) {
+    boxes[static_cast<std::size_t>(r)].first[0] = own_cells * r;
+    boxes[static_cast<std::size_t>(r)].end[0] = own_cells * (r + 1);
+    owners[static_cast<std::size_t>(r)] = r;
+  }
+  tonari_blocks_shape shape = TONARI_BLOCKS_SHAPE_INIT;
+  shape.dims = 1, shape.count = ranks, shape.boxes = boxes.data(), shape.owners = owners.data();
+  shape.domain.end[0] = own_cells * ranks, shape.periodic[0] = 1;
+  shape.upper[0] = ghost_cells, shape.type = MPI_DOUBLE;
+  cells = std::make_unique_for_overwrite<double[]>(own_cells + ghost_cells);
+  void* const arrays[] = {cells.get()};
+  tonari_blocks blocks = TONARI_BLOCKS_NULL;
+  ASSERT_OK(tonari_blocks_create(ring, &shape, MPI_INFO_NULL, &blocks));
+  exchange([&] { EXPECT_OK(tonari_blocks_forward(blocks, arrays, nullptr)); },
+           [&] { EXPECT_OK(tonari_blocks_reverse(blocks, arrays, nullptr, MPI_SUM)); });
+  EXPECT_OK(tonari_blocks_free(&blocks));
 }
 
 }  // namespace

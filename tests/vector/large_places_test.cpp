@@ -3,7 +3,7 @@
 // where ranks mix both kinds; and places may lie beyond 2^31.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <tonari/vector.h>
+#include <tonari/vector.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -128,6 +128,42 @@ TEST_F(LargePlaces, Boxes) {
     EXPECT_OK(tonari_vector_free(&vector));
   }
   MPI_Comm_free(&cart);
+}
+
+// Places of either width, or both, in C++.
+TEST_F(LargePlaces, InCpp) {
+  const std::vector<std::int64_t> own{2 * rank, 2 * rank + 1}, need{2 * after(), 2 * before() + 1};
+  const Ints at{4, 1}, into{2, 0};
+  const auto wide_at = widened<Places>(at), wide_into = widened<Places>(into);
+  const std::vector<double> x{-1, rank + 0.5, -1, -1, rank + 0.25};
+  const std::vector<double> want{before() + 0.5, -1, after() + 0.25};
+  const auto expect = [&](const tonari::DistributedVector& vector) {
+    std::vector<double> ghosts(3, -1);
+    vector.forward(x, ghosts);
+    EXPECT_EQ(ghosts, want);
+    ++came;
+  };
+  expect(tonari::DistributedVector::from_ids(MPI_COMM_WORLD, own, need, at, into));
+  expect(tonari::DistributedVector::from_ids(MPI_COMM_WORLD, own, need, wide_at, wide_into));
+  expect(tonari::DistributedVector::from_ids(MPI_COMM_WORLD, own, need, at, wide_into));
+  const Ints next{after(), before()}, last{before(), after()}, ones{1, 1};
+  const Counts wide_ones{1, 1};
+  const Ints from{1, 4}, to{0, 2};
+  const auto wide_from = widened<Places>(from), wide_to = widened<Places>(to);
+  using tonari::DistributedVector;
+  expect(
+      DistributedVector::from_neighbors(MPI_COMM_WORLD, 5, {next, ones, from}, {last, ones, to}));
+  expect(DistributedVector::from_neighbors(MPI_COMM_WORLD, 5, {next, wide_ones, wide_from},
+                                           {last, wide_ones, wide_to}));
+  expect(DistributedVector::from_neighbors(MPI_COMM_WORLD, 5, {next, ones, wide_from},
+                                           {last, wide_ones, to}));
+  const std::vector<std::int64_t> shared{7};
+  for (const auto& vector : {DistributedVector::shared(MPI_COMM_WORLD, shared, Ints{2}),
+                             DistributedVector::shared(MPI_COMM_WORLD, shared, Places{2})}) {
+    std::vector<double> y{0, 0, 1.0 + rank};
+    vector.combine(MPI_SUM, y, y);
+    EXPECT_EQ(y[2], ranks * (ranks + 1) / 2.0);
+  }
 }
 
 // Only pages that are touched take memory.

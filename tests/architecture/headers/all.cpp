@@ -79,6 +79,14 @@ void use_vector(MPI_Comm comm, Doubles values) {
   vector.forward(x, ghosts);
   vector.combine_init(MPI_SUM, ghosts, values).start();
   const tonari::Renumbering found = tonari::renumber(comm, indices, indices);
+  const std::vector<MPI_Aint> places(2);
+  const std::array<int, 2> ints{};
+  const auto ids = tonari::DistributedVector::from_ids(comm, indices, indices, places, ints);
+  const auto lists = tonari::DistributedVector::from_neighbors(comm, 1, {ints, ints, places},
+                                                               {ints, std::span(ints), {}});
+  values[0] += static_cast<double>(ids.owned() + lists.owned());
+  const auto boxes = tonari::DistributedVector::box_cells(comm, std::array<MPI_Count, 1>{2});
+  values[0] += static_cast<double>(boxes.needed());
   const tonari::MatrixPart part = tonari::read_matrix("matrix.mtx", comm);
   tonari::RowParallel(comm, part).multiply(x, ghosts);
   tonari::ColumnParallel(comm, part).multiply(x, ghosts);
