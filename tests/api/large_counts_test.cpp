@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The functions whose counts are MPI_Count: they are the others, whichever ranks call which. Blocks
 // that need such counts are in tests/large.
+#include <tonari/group.h>
+
 #include <climits>
 #include <cstring>
 
-#include <tonari/group.h>
-
 #include "api/errors.hpp"
+#include "support/counting.hpp"
 #include "support/once.hpp"
 
 namespace {
@@ -78,6 +79,30 @@ TEST_F(LargeCounts, CallsOfBothKindsInTurns) {
       EXPECT_OK(call(op, b.out, b.in, near));
       EXPECT_EQ(b.wrong(t, rank, round), "") << name(op) << " round " << round;
     }
+  }
+}
+
+TEST_F(LargeCounts, CallsThatComeAgainAllocateNothingAndAskNobody) {
+  if (!counts_allocations()) GTEST_SKIP() << "allocations are not counted";
+  Buffers b = buffers(Operation::alltoallv, 9);
+  const std::vector<MPI_Count> n(b.out.counts.begin(), b.out.counts.end()),
+      m(b.in.counts.begin(), b.in.counts.end());
+  const MPI_Aint *from = b.out.displacements.data(), *to = b.in.displacements.data();
+  const MPI_Datatype s = b.out.types[0], r = b.in.types[0];
+  for (int round = 0; round < 5; ++round) {
+    b.prepare(rank, round);
+    void *const out = b.out.buffer(), *const in = b.in.buffer();
+    arm();
+    const int code = tonari_alltoallv_c(out, n.data(), from, s, in, m.data(), to, r, near);
+    const auto counted = disarm();
+    EXPECT_OK(code);
+    EXPECT_EQ(b.wrong(t, rank, round), "");
+    if (round == 0) {
+      EXPECT_GT(counted.allocations, 0) << "they are not counted";
+      continue;
+    }
+    EXPECT_EQ(counted.allocations, 0) << "round " << round;
+    EXPECT_EQ(counted.collectives, 0) << counted.first;
   }
 }
 

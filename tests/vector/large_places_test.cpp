@@ -17,8 +17,8 @@ namespace {
 using namespace tonari::test;
 
 using Ints = std::vector<int>;
-using Counts = std::vector<MPI_Count>;
-using Places = std::vector<MPI_Aint>;
+using LargeList = std::vector<MPI_Count>;
+using FarPlaces = std::vector<MPI_Aint>;
 
 template <class To>
 To widened(const Ints& from) {
@@ -58,8 +58,8 @@ class LargePlaces : public testing::Test {
 TEST_F(LargePlaces, ListsOfNeighbors) {
   const Ints to{after(), before()}, from{before(), after()}, sent{2, 3}, received{2, 3},
       send{7, 1, 0, 4, 2}, places{9, 0, 3, 1, 5};
-  const auto counts = widened<Counts>(sent), expected = widened<Counts>(received);
-  const auto at = widened<Places>(send), into = widened<Places>(places);
+  const auto counts = widened<LargeList>(sent), expected = widened<LargeList>(received);
+  const auto at = widened<FarPlaces>(send), into = widened<FarPlaces>(places);
   expect_the_same([&](bool large, tonari_vector* vector) {
     return large ? tonari_vector_create_from_neighbors_c(
                        MPI_COMM_WORLD, 8, 2, to.data(), counts.data(), at.data(), 2, from.data(),
@@ -74,7 +74,7 @@ TEST_F(LargePlaces, Ids) {
   const std::vector<std::int64_t> own{100 * rank + 5, 100 * rank + 1},
       need{100 * after() + 1, 100 * before() + 5, 100 * rank + 1};
   const Ints owned{3, 6}, ghosts{2, 0, 7};
-  const auto at = widened<Places>(owned), into = widened<Places>(ghosts);
+  const auto at = widened<FarPlaces>(owned), into = widened<FarPlaces>(ghosts);
   expect_the_same([&](bool large, tonari_vector* vector) {
     return large ? tonari_vector_create_from_ids_c(MPI_COMM_WORLD, 2, own.data(), at.data(), 3,
                                                    need.data(), into.data(), MPI_INFO_NULL, vector)
@@ -86,7 +86,7 @@ TEST_F(LargePlaces, Ids) {
 TEST_F(LargePlaces, SharedIds) {
   const std::vector<std::int64_t> ids{rank, after() + 50, 1000};
   const Ints places{4, 0, 2};
-  const auto at = widened<Places>(places);
+  const auto at = widened<FarPlaces>(places);
   tonari_vector vector = TONARI_VECTOR_NULL;
   for (const bool large : {false, true}) {
     ASSERT_OK(large && rank % 2 == 0
@@ -108,7 +108,7 @@ TEST_F(LargePlaces, Boxes) {
   const int periodic = 1;
   MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &periodic, 0, &cart);
   const Ints cells{5};
-  const auto large_cells = widened<Counts>(cells);
+  const auto large_cells = widened<LargeList>(cells);
   expect_the_same([&](bool large, tonari_vector* vector) {
     return large ? tonari_vector_create_box_cells_c(cart, large_cells.data(), 2, 0, MPI_INFO_NULL,
                                                     vector)
@@ -130,11 +130,11 @@ TEST_F(LargePlaces, Boxes) {
   MPI_Comm_free(&cart);
 }
 
-// Places of either width, or both, in C++.
+// FarPlaces of either width, or both, in C++.
 TEST_F(LargePlaces, InCpp) {
   const std::vector<std::int64_t> own{2 * rank, 2 * rank + 1}, need{2 * after(), 2 * before() + 1};
   const Ints at{4, 1}, into{2, 0};
-  const auto wide_at = widened<Places>(at), wide_into = widened<Places>(into);
+  const auto wide_at = widened<FarPlaces>(at), wide_into = widened<FarPlaces>(into);
   const std::vector<double> x{-1, rank + 0.5, -1, -1, rank + 0.25};
   const std::vector<double> want{before() + 0.5, -1, after() + 0.25};
   const auto expect = [&](const tonari::DistributedVector& vector) {
@@ -147,9 +147,9 @@ TEST_F(LargePlaces, InCpp) {
   expect(tonari::DistributedVector::from_ids(MPI_COMM_WORLD, own, need, wide_at, wide_into));
   expect(tonari::DistributedVector::from_ids(MPI_COMM_WORLD, own, need, at, wide_into));
   const Ints next{after(), before()}, last{before(), after()}, ones{1, 1};
-  const Counts wide_ones{1, 1};
+  const LargeList wide_ones{1, 1};
   const Ints from{1, 4}, to{0, 2};
-  const auto wide_from = widened<Places>(from), wide_to = widened<Places>(to);
+  const auto wide_from = widened<FarPlaces>(from), wide_to = widened<FarPlaces>(to);
   using tonari::DistributedVector;
   expect(
       DistributedVector::from_neighbors(MPI_COMM_WORLD, 5, {next, ones, from}, {last, ones, to}));
@@ -159,7 +159,7 @@ TEST_F(LargePlaces, InCpp) {
                                            {last, wide_ones, to}));
   const std::vector<std::int64_t> shared{7};
   for (const auto& vector : {DistributedVector::shared(MPI_COMM_WORLD, shared, Ints{2}),
-                             DistributedVector::shared(MPI_COMM_WORLD, shared, Places{2})}) {
+                             DistributedVector::shared(MPI_COMM_WORLD, shared, FarPlaces{2})}) {
     std::vector<double> y{0, 0, 1.0 + rank};
     vector.combine(MPI_SUM, y, y);
     EXPECT_EQ(y[2], ranks * (ranks + 1) / 2.0);
@@ -180,7 +180,7 @@ TEST_F(LargePlaces, BeyondTwoToThe31) {
   auto* const owned = static_cast<char*>(from);
   auto* const ghosts = static_cast<char*>(to);
   const std::vector<std::int64_t> own{2 * rank, 2 * rank + 1}, need{2 * after(), 2 * before() + 1};
-  const Places at{far, 3}, into{1, far + 4};
+  const FarPlaces at{far, 3}, into{1, far + 4};
   tonari_vector vector = TONARI_VECTOR_NULL;
   ASSERT_OK(tonari_vector_create_from_ids_c(MPI_COMM_WORLD, 2, own.data(), at.data(), 2,
                                             need.data(), into.data(), MPI_INFO_NULL, &vector));
@@ -202,7 +202,7 @@ TEST_F(LargePlaces, BeyondTwoToThe31) {
 TEST_F(LargePlaces, ANegativePlaceIsNamed) {
   came = 1;
   const std::vector<std::int64_t> own{rank};
-  const Places at{rank == ranks - 1 ? -3'000'000'000 : 0};
+  const FarPlaces at{rank == ranks - 1 ? -3'000'000'000 : 0};
   tonari_vector vector = TONARI_VECTOR_NULL;
   EXPECT_EQ(tonari_vector_create_shared_c(MPI_COMM_WORLD, 1, own.data(), at.data(), MPI_INFO_NULL,
                                           &vector),
