@@ -8,6 +8,7 @@
 #include "api/fortran_number.hpp"
 #include "base/error.hpp"
 #include "channels/mpi_error.hpp"
+#include "channels/type_envelope.hpp"
 
 namespace tonari {
 namespace {
@@ -131,28 +132,19 @@ const std::vector<TypeRow>& types() {
   return all;
 }
 
-// How a type was made, and of how many integers.
-int combiner_of(MPI_Datatype type, int& integers) {
-  int addresses = 0, types = 0, combiner = 0;
-  check_mpi(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner),
-            "MPI_Type_get_envelope");
-  return combiner;
-}
-
 }  // namespace
 
 MPI_Datatype number_type(MPI_Datatype type) {
-  int integers = 0;
-  const int combiner = combiner_of(type, integers);
-  if (combiner == MPI_COMBINER_NAMED) return c_number(type);
-  if (combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) return MPI_DATATYPE_NULL;
+  const Envelope e = envelope_of(type);
+  if (e.combiner == MPI_COMBINER_NAMED) return c_number(type);
+  if (e.combiner != MPI_COMBINER_CONTIGUOUS && e.combiner != MPI_COMBINER_DUP)
+    return MPI_DATATYPE_NULL;
   int count = 0;
+  MPI_Count large_count = 0;
   MPI_Datatype inner = MPI_DATATYPE_NULL;
-  check_mpi(MPI_Type_get_contents(type, integers, 0, 1, &count, nullptr, &inner),
-            "MPI_Type_get_contents");
+  get_contents(type, e, &count, nullptr, &large_count, &inner);
   const MPI_Datatype found = number_type(inner);
-  int ignored = 0;
-  if (combiner_of(inner, ignored) != MPI_COMBINER_NAMED) MPI_Type_free(&inner);
+  if (envelope_of(inner).combiner != MPI_COMBINER_NAMED) MPI_Type_free(&inner);
   return found;
 }
 

@@ -11,6 +11,7 @@
 #include "channels/large_type.hpp"
 #include "channels/mpi_error.hpp"
 #include "channels/owned_type.hpp"
+#include "channels/type_envelope.hpp"
 
 namespace tonari {
 namespace {
@@ -157,47 +158,6 @@ bool is_derived(int combiner) {
       MPI_COMBINER_SUBARRAY,      MPI_COMBINER_DARRAY,         MPI_COMBINER_RESIZED};
   return std::find(std::begin(derived), std::end(derived), combiner) != std::end(derived);
 }
-
-#if MPI_VERSION >= 4  // types may have been made with large counts, which only these read
-struct Envelope {
-  MPI_Count integers = 0, addresses = 0, large = 0, types = 0;
-  int combiner = MPI_COMBINER_NAMED;
-};
-
-Envelope envelope_of(MPI_Datatype type) {
-  Envelope e;
-  check_mpi(
-      MPI_Type_get_envelope_c(type, &e.integers, &e.addresses, &e.large, &e.types, &e.combiner),
-      "MPI_Type_get_envelope_c");
-  return e;
-}
-
-void get_contents(MPI_Datatype type, const Envelope& e, int* integers, MPI_Aint* addresses,
-                  MPI_Count* large, MPI_Datatype* types) {
-  check_mpi(MPI_Type_get_contents_c(type, e.integers, e.addresses, e.large, e.types, integers,
-                                    addresses, large, types),
-            "MPI_Type_get_contents_c");
-}
-#else
-struct Envelope {
-  int integers = 0, addresses = 0, large = 0, types = 0;
-  int combiner = MPI_COMBINER_NAMED;
-};
-
-Envelope envelope_of(MPI_Datatype type) {
-  Envelope e;
-  check_mpi(MPI_Type_get_envelope(type, &e.integers, &e.addresses, &e.types, &e.combiner),
-            "MPI_Type_get_envelope");
-  return e;
-}
-
-void get_contents(MPI_Datatype type, const Envelope& e, int* integers, MPI_Aint* addresses,
-                  MPI_Count*, MPI_Datatype* types) {
-  check_mpi(
-      MPI_Type_get_contents(type, e.integers, e.addresses, e.types, integers, addresses, types),
-      "MPI_Type_get_contents");
-}
-#endif
 
 Recipe recipe_of(MPI_Datatype type) {
   const Envelope e = envelope_of(type);

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "channels/mpi_error.hpp"
+#include "channels/type_envelope.hpp"
 
 namespace tonari {
 namespace {
@@ -33,12 +34,7 @@ void* mark_of(MPI_Datatype type) {
   return found ? mark : nullptr;
 }
 
-bool predefined(MPI_Datatype type) {
-  int integers = 0, addresses = 0, types = 0, combiner = MPI_UNDEFINED;
-  check_mpi(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner),
-            "MPI_Type_get_envelope");
-  return combiner == MPI_COMBINER_NAMED;
-}
+bool predefined(MPI_Datatype type) { return envelope_of(type).combiner == MPI_COMBINER_NAMED; }
 
 }  // namespace
 
