@@ -17,7 +17,13 @@ from tonari.benchmark.launch import ANY_RANKS
 
 SOURCE = Path(__file__).resolve().parents[2]
 RANKS = SOURCE / "tests/python/ranks"
-needed = pytest.mark.skipif(find_spec("mpi4py") is None, reason="there is no mpi4py")
+
+
+def found() -> bool:
+    return find_spec("mpi4py") is not None
+
+
+needed = pytest.mark.skipif(not found(), reason="there is no mpi4py")
 # mpi4py's wheel has an extension for Open MPI and one for MPICH, which ask for libraries of these
 # names.
 LIBRARIES = {"openmpi": "libmpi.so.40", "mpich": "libmpi.so.12"}
@@ -41,7 +47,6 @@ def environment(name: str, mpi: dict[str, Any], folder: Path) -> dict[str, str]:
     return {
         **ANY_RANKS,
         "OMPI_MCA_mpi_yield_when_idle": "1",
-        **(built.TAKE_TURNS if name == "mpich" else {}),
         **os.environ,
         "LD_LIBRARY_PATH": f"{folder}:{os.environ.get('LD_LIBRARY_PATH', '')}",
         "MPI4PY_MPIABI": name,
@@ -56,8 +61,12 @@ def run(
     name: str, ranks: int, folder: Path, program: Path, *arguments: str, **changed: str
 ) -> subprocess.CompletedProcess[str]:
     mpi = built.with_program("../lib/libtonari.so")[name]
-    command = [mpi["mpiexec"], "-n", str(ranks), sys.executable, str(program), *arguments]
     env = environment(name, mpi, folder) | changed
+    # What stands in front of MPICH's functions finds them only if the MPI is loaded before Python.
+    turns = built.TAKE_TURNS.get("LD_PRELOAD") if name == "mpich" else None
+    preload = ["env", f"LD_PRELOAD={turns}:{folder / LIBRARIES[name]}"] if turns else []
+    python = [*preload, sys.executable, str(program), *arguments]
+    command = [mpi["mpiexec"], "-n", str(ranks), *python]
     return subprocess.run(command, capture_output=True, text=True, timeout=240, env=env)
 
 

@@ -4,7 +4,8 @@ compiled, run, or compared with real output.
 
 A comment in front of a fenced block says what it is:
 
-    <!-- program: NAME ranks 1 4 -->     a whole program, compiled and run on so many ranks
+    <!-- program: NAME ranks 1 4 -->     a whole program, compiled and run on so many ranks; one in
+                                         Python is run
     <!-- fragment: NAME ranks 4 -->      C statements, put into tests/docs/frame.c
     <!-- shell: uses NAME -->            commands, run from the root of the repository (NAME: a
                                          program of the same document, lying there)
@@ -27,6 +28,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+import mpi4py_jobs
 import pytest
 from built import c_compiler, fortran_compiler, more
 from tonari.benchmark.launch import ANY_RANKS
@@ -119,6 +121,12 @@ def launch(mpi: dict[str, str], ranks: int, program: Path) -> str:
     return run([mpi["mpiexec"], "-n", str(ranks), str(program)], program.parent)
 
 
+def run_python(mpi: dict[str, str], ranks: int, program: Path) -> None:
+    if not mpi4py_jobs.found():
+        pytest.skip("there is no mpi4py")
+    mpi4py_jobs.succeeded(mpi4py_jobs.run(mpi["name"], ranks, program.parent, program))
+
+
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_block_says_what_it_is(document: str) -> None:
     known = {"program", "fragment", "shell", "output", "drawing", "not run"}
@@ -141,8 +149,12 @@ def test_program(block: Block, mpi: dict[str, str], tmp_path: Path) -> None:
     skip_without(block, mpi)
     source = tmp_path / block.name
     source.write_text(block.code, encoding="utf-8")
-    program = compile_program(mpi, source)
     assert block.ranks
+    if source.suffix == ".py":
+        for ranks in block.ranks:
+            run_python(mpi, ranks, source)
+        return
+    program = compile_program(mpi, source)
     for ranks in block.ranks:
         launch(mpi, ranks, program)
 

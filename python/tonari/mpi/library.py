@@ -128,5 +128,6 @@ def freed(name: str, handle: int) -> None:
 
 
 def handle_of(thing: Any) -> int:
-    """Of an object of mpi4py."""
-    return MPI._handleof(thing)
+    """Of an object of mpi4py, which gives all of them as unsigned numbers of a pointer's size."""
+    number = MPI._handleof(thing)
+    return ctypes.c_int(number).value if KIND == "mpich" else number

@@ -24,9 +24,9 @@ from mpi4py import MPI
 
 from tonari.errors import ARGUMENT, BUFFERS, Error
 from tonari.mpi import buffers
-from tonari.mpi.library import Handle, handle_of
+from tonari.mpi.library import KIND, handle_of
 
-HANDLES = np.intc if Handle.__name__ == "c_int" else np.uintp
+HANDLES = np.intc if KIND == "mpich" else np.uintp
 
 
 @dataclass

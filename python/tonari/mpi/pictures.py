@@ -46,12 +46,12 @@ def rounds(plan: Any, operation: str, algorithm: str, variant: str) -> str:
     except (Error, ImportError, IndexError):
         return ""
     found = _sends(text)
-    messages = _counted(sum(map(len, found)), "message")
-    caption = f"{algorithm}: {messages} in {_counted(len(found), 'round')}"
+    messages = counted(sum(map(len, found)), "message")
+    caption = f"{algorithm}: {messages} in {counted(len(found), 'round')}"
     return _drawing(found, caption) if 0 < len(found) <= MOST_ROUNDS else f"<p>{caption}</p>"
 
 
-def _counted(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 

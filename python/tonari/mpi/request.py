@@ -185,10 +185,12 @@ class Request:
         if not self._handle:
             return f"<tonari {self._what}: freed>"
         info = self.info
-        chosen = " ".join(filter(None, (info.algorithm, info.variant)))
-        channel = " ".join(filter(None, (info.channel, info.channel_detail)))
-        sent = f"{info.messages} message{'s' * (info.messages != 1)}, {info.bytes} bytes"
-        return f"<tonari {self._what}: {chosen} by {channel} ({info.reason}), sends {sent}>"
+        words = [info.algorithm, info.variant]
+        if info.channel:
+            words += ["by", info.channel, info.channel_detail]
+        chosen = " ".join(filter(None, words))
+        sent = f"{pictures.counted(info.messages, 'message')}, {info.bytes} bytes"
+        return f"<tonari {self._what}: {chosen} ({info.reason}), sends {sent}>"
 
     def _repr_html_(self) -> str:
         near = self._origin() if self._handle and self._origin else None

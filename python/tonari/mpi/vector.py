@@ -13,7 +13,7 @@ import numpy as np
 from mpi4py import MPI
 
 from tonari.errors import ARGUMENT, BUFFERS, Error
-from tonari.mpi import buffers, calls, prototypes
+from tonari.mpi import buffers, calls, pictures, prototypes
 from tonari.mpi.calls import Info
 from tonari.mpi.library import VectorValues, call, created, handle_of
 from tonari.mpi.lifetime import Collective
@@ -254,9 +254,10 @@ class Vector(Collective):
         if not self._handle:
             return "<tonari Vector: freed>"
         f = self.facts
+        out = pictures.counted(f.targets, "message")
         return (
-            f"<tonari Vector: this rank has {f.owned_length} values and needs {f.ghosts} of other"
-            f" ranks; {f.route}, {f.targets} messages out, {f.sources} in>"
+            f"<tonari Vector: this rank has {pictures.counted(f.owned_length, 'value')} and needs"
+            f" {f.ghosts} of other ranks; {f.route}, {out} out, {f.sources} in>"
         )
 
 
