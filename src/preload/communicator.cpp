@@ -159,6 +159,7 @@ void choose_nonblocking(Communicator& state, const Vote& all) {
                           : all.wants == 2 ? "TONARI_PRELOAD"
                           : all.one_node() ? "one node"
                                            : "several nodes";
+  state.persistent = all.drives && !other_blocks;
   state.nonblocking =
       all.drives && all.streams && !other_blocks && (all.wants == 2 || all.one_node());
 }

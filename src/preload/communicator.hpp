@@ -23,6 +23,7 @@ struct Communicator {
   std::array<Choice, 2> choices;
   bool nonblocking = false;  // begun exchanges go through tonari, once it is connected
   const char* why_nonblocking = "";
+  bool persistent = false;           // requests may be made of tonari's
   bool ahead = false, used = false;  // connected for begun exchanges; there was one
 
   Choice& choice(Kind kind) { return choices[static_cast<int>(kind)]; }

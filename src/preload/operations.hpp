@@ -45,6 +45,10 @@ struct Alltoall {
     return tonari_ialltoall(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount,
                             type_of(recvtype), on.near, request);
   }
+  int init(const Communicator& on, MPI_Info info, tonari_request* request) const {
+    return tonari_alltoall_init(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount,
+                                type_of(recvtype), on.near, info, request);
+  }
   std::uint64_t bytes(const Communicator& on) const {
     return bytes_of(sendcount, sendtype) * static_cast<std::uint64_t>(on.targets);
   }
@@ -73,6 +77,11 @@ struct Alltoallv {
     return tonari_ialltoallv(sendbuf, sendcounts, wide(sdispls, on.targets, 0), type_of(sendtype),
                              recvbuf, recvcounts, wide(rdispls, on.sources, 1), type_of(recvtype),
                              on.near, request);
+  }
+  int init(const Communicator& on, MPI_Info info, tonari_request* request) const {
+    return tonari_alltoallv_init(
+        sendbuf, sendcounts, wide(sdispls, on.targets, 0), type_of(sendtype), recvbuf, recvcounts,
+        wide(rdispls, on.sources, 1), type_of(recvtype), on.near, info, request);
   }
   std::uint64_t bytes(const Communicator& on) const {
     return bytes_of(sendcounts, on.targets, sendtype);
@@ -105,6 +114,11 @@ struct Alltoallw {
         sendbuf, sendcounts, sdispls, static_cast<const MPI_Datatype*>(sendtypes), recvbuf,
         recvcounts, rdispls, static_cast<const MPI_Datatype*>(recvtypes), on.near, request);
   }
+  int init(const Communicator& on, MPI_Info info, tonari_request* request) const {
+    return tonari_alltoallw_init(
+        sendbuf, sendcounts, sdispls, static_cast<const MPI_Datatype*>(sendtypes), recvbuf,
+        recvcounts, rdispls, static_cast<const MPI_Datatype*>(recvtypes), on.near, info, request);
+  }
   std::uint64_t bytes(const Communicator& on) const;
 };
 
@@ -128,6 +142,10 @@ struct Allgather {
   int begin(const Communicator& on, tonari_request* request) const {
     return tonari_iallgather(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount,
                              type_of(recvtype), on.near, request);
+  }
+  int init(const Communicator& on, MPI_Info info, tonari_request* request) const {
+    return tonari_allgather_init(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount,
+                                 type_of(recvtype), on.near, info, request);
   }
   std::uint64_t bytes(const Communicator& on) const {
     return bytes_of(sendcount, sendtype) * static_cast<std::uint64_t>(on.targets);
@@ -154,6 +172,11 @@ struct Allgatherv {
   int begin(const Communicator& on, tonari_request* request) const {
     return tonari_iallgatherv(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcounts,
                               wide(displs, on.sources, 1), type_of(recvtype), on.near, request);
+  }
+  int init(const Communicator& on, MPI_Info info, tonari_request* request) const {
+    return tonari_allgatherv_init(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcounts,
+                                  wide(displs, on.sources, 1), type_of(recvtype), on.near, info,
+                                  request);
   }
   std::uint64_t bytes(const Communicator& on) const {
     return bytes_of(sendcount, sendtype) * static_cast<std::uint64_t>(on.targets);

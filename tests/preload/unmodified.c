@@ -5,6 +5,7 @@
  *   unmodified exchanges [distinct]   all operations on all topologies; `distinct` leaves out those
  *                                     in which a rank has a neighbor twice
  *   unmodified begun [distinct]       the same with non-blocking calls, completed in all ways
+ *   unmodified persistent [distinct]  the same with persistent requests, where the MPI has them
  *   unmodified progress               exchanges proceed while ranks wait for something else
  *   unmodified many N                 N communicators are made, used and freed
  *   unmodified leak                   communicators are never freed
@@ -18,6 +19,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#if MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)
+#define INIT(form) MPI_Neighbor_##form##_init
+#elif defined(OPEN_MPI)
+#include <mpi-ext.h>
+#define INIT(form) MPIX_Neighbor_##form##_init
+#endif
 
 enum { MOST_EDGES = 64, MOST_ELEMENTS = 4, ROUNDS = 14, GAP = 2, WHOLE = 63 };
 #define UNTOUCHED (-7L)
@@ -138,7 +146,6 @@ static void begin(const edges* e, form how, flight* f, MPI_Comm c, int round, MP
 }
 
 static void check(const edges* e, form how, flight* f, int round) {
-  MPI_Type_free(&f->holes);
   const int between = how == ALLTOALLW ? 2 : 1;
   for (int j = 0; j < e->in; ++j) {
     const int at = regular(how) ? j * REGULAR : f->from_displs[j];
@@ -156,11 +163,16 @@ static void check(const edges* e, form how, flight* f, int round) {
     if (f->got[k] != UNTOUCHED) fail(e, names[how], e->in, k - end, f->got[k], UNTOUCHED);
 }
 
+static void finish(const edges* e, form how, flight* f, int round) {
+  MPI_Type_free(&f->holes);
+  check(e, how, f, round);
+}
+
 static flight at_hand;
 static void deliver(const edges* e, form how, MPI_Comm comm, int round) {
   prepare(e, how, &at_hand, round);
   exchange(e, how, &at_hand, comm, round);
-  check(e, how, &at_hand, round);
+  finish(e, how, &at_hand, round);
 }
 
 static void all_forms(const edges* e, MPI_Comm comm, int rounds) {
@@ -172,15 +184,9 @@ static void all_forms(const edges* e, MPI_Comm comm, int rounds) {
 
 enum { WAYS = 9, OTHERS = 2, ALL = FORMS + OTHERS };
 
-static int all_null(const MPI_Request* requests) {
-  for (int k = 0; k < ALL; ++k)
-    if (requests[k] != MPI_REQUEST_NULL) return 0;
-  return 1;
-}
-
-/* Completes requests in one of the ways that MPI has. */
+/* Completes requests in one of the ways that MPI has, persistent or not. */
 static void complete(MPI_Request* r, int way) {
-  int done = 0, index, many, indices[ALL];
+  int done = 0, index = 0, many = 0, indices[ALL];
   MPI_Status status[ALL];
   switch (way) {
     case 0:
@@ -190,10 +196,11 @@ static void complete(MPI_Request* r, int way) {
       require(MPI_Waitall(ALL, r, status), "MPI_Waitall");
       break;
     case 2:
-      while (!all_null(r)) require(MPI_Waitany(ALL, r, &index, status), "MPI_Waitany");
+      while (index != MPI_UNDEFINED) require(MPI_Waitany(ALL, r, &index, status), "MPI_Waitany");
       break;
     case 3:
-      while (!all_null(r)) require(MPI_Waitsome(ALL, r, &many, indices, status), "MPI_Waitsome");
+      while (many != MPI_UNDEFINED)
+        require(MPI_Waitsome(ALL, r, &many, indices, status), "MPI_Waitsome");
       break;
     case 4:
       for (int k = ALL - 1; k >= 0; --k)
@@ -203,10 +210,12 @@ static void complete(MPI_Request* r, int way) {
       while (!done) require(MPI_Testall(ALL, r, &done, MPI_STATUSES_IGNORE), "MPI_Testall");
       break;
     case 6:
-      while (!all_null(r)) require(MPI_Testany(ALL, r, &index, &done, status), "MPI_Testany");
+      while (!done || index != MPI_UNDEFINED)
+        require(MPI_Testany(ALL, r, &index, &done, status), "MPI_Testany");
       break;
     case 7:
-      while (!all_null(r)) require(MPI_Testsome(ALL, r, &many, indices, status), "MPI_Testsome");
+      while (many != MPI_UNDEFINED)
+        require(MPI_Testsome(ALL, r, &many, indices, status), "MPI_Testsome");
       break;
     default:
       for (int k = 0; k < ALL; ++k) {
@@ -215,7 +224,6 @@ static void complete(MPI_Request* r, int way) {
         require(MPI_Wait(&r[k], MPI_STATUS_IGNORE), "MPI_Wait");
       }
   }
-  if (!all_null(r)) require(MPI_ERR_REQUEST, "requests that are complete");
 }
 
 /* All forms at once, among messages of MPI's own, in one array. */
@@ -228,7 +236,7 @@ static void in_flight(const edges* e, MPI_Comm comm, int round, int way) {
   for (form how = 0; how < FORMS; ++how) begin(e, how, &flights[how], comm, round, &r[how + 1]);
   MPI_Isend(&out, 1, MPI_LONG, e->rank, 5, comm, &r[ALL - 1]);
   complete(r, way);
-  for (form how = 0; how < FORMS; ++how) check(e, how, &flights[how], round);
+  for (form how = 0; how < FORMS; ++how) finish(e, how, &flights[how], round);
   if (in != out) fail(e, "a message", 0, 0, in, out);
 }
 
@@ -238,6 +246,60 @@ static void begun_on(const edges* e, MPI_Comm comm) {
     if (round % 4 == 1) deliver(e, round % FORMS, comm, round);
   }
 }
+
+/* ---- persistent exchanges ---- */
+
+#ifdef INIT
+static void make(const edges* e, form how, flight* f, MPI_Comm c, MPI_Request* r) {
+  const MPI_Info none = MPI_INFO_NULL;
+  int rc = MPI_SUCCESS;
+  prepare(e, how, f, 0);
+  if (how == ALLTOALL)
+    rc = INIT(alltoall)(f->sent, REGULAR, MPI_LONG, f->got, REGULAR, MPI_LONG, c, none, r);
+  else if (how == ALLTOALLV)
+    rc = INIT(alltoallv)(f->sent, f->counts, f->displs, MPI_LONG, f->got, f->from_counts,
+                         f->from_displs, MPI_LONG, c, none, r);
+  else if (how == ALLTOALLW)
+    rc = INIT(alltoallw)(f->sent, f->counts, f->at, f->types, f->got, f->from_counts, f->from_at,
+                         f->from_types, c, none, r);
+  else if (how == ALLGATHER)
+    rc = INIT(allgather)(f->sent, REGULAR, MPI_LONG, f->got, REGULAR, MPI_LONG, c, none, r);
+  else
+    rc = INIT(allgatherv)(f->sent, block_of(e, how, 0), MPI_LONG, f->got, f->from_counts,
+                          f->from_displs, MPI_LONG, c, none, r);
+  require(rc, names[how]);
+}
+
+/* All forms again and again, started together or one by one, among persistent messages. */
+static void persistent_on(const edges* e, MPI_Comm comm) {
+  static flight flights[FORMS];
+  MPI_Request r[ALL];
+  long out = 0, in = 0;
+  MPI_Recv_init(&in, 1, MPI_LONG, e->rank, 5, comm, &r[0]);
+  for (form how = 0; how < FORMS; ++how) make(e, how, &flights[how], comm, &r[how + 1]);
+  MPI_Send_init(&out, 1, MPI_LONG, e->rank, 5, comm, &r[ALL - 1]);
+  for (int round = 0; round < 5 * WAYS; ++round) {
+    for (form how = 0; how < FORMS; ++how) fill(e, how, &flights[how], round);
+    in = UNTOUCHED, out = round;
+    if (round % 2)
+      for (int k = 0; k < ALL; ++k) require(MPI_Start(&r[k]), "MPI_Start");
+    else
+      require(MPI_Startall(ALL, r), "MPI_Startall");
+    if (round % 7 == 3) deliver(e, round % FORMS, comm, round);
+    complete(r, round % WAYS);
+    for (form how = 0; how < FORMS; ++how) check(e, how, &flights[how], round);
+    if (in != out) fail(e, "a message", 0, 0, in, out);
+  }
+  /* Open MPI 4.1 needs the types as long as the requests. */
+  for (int k = 0; k < ALL; ++k) {
+    require(MPI_Request_free(&r[k]), "MPI_Request_free");
+    if (r[k] != MPI_REQUEST_NULL) require(MPI_ERR_REQUEST, "a request that was freed");
+  }
+  for (form how = 0; how < FORMS; ++how) MPI_Type_free(&flights[how].holes);
+}
+#else
+static void persistent_on(const edges* e, MPI_Comm comm) { all_forms(e, comm, 1); }
+#endif
 
 /* ---- topologies ---- */
 
@@ -281,7 +343,7 @@ static MPI_Comm graph(edges* e, int distinct) {
   return comm;
 }
 
-static int begins; /* non-blocking calls */
+static int begins, persists; /* non-blocking calls, persistent ones */
 
 static void on_grid(int dims, const int* extents, const int* periods) {
   edges e = {0};
@@ -289,6 +351,8 @@ static void on_grid(int dims, const int* extents, const int* periods) {
   if (comm == MPI_COMM_NULL) return;
   if (begins)
     begun_on(&e, comm);
+  else if (persists)
+    persistent_on(&e, comm);
   else
     all_forms(&e, comm, ROUNDS);
   MPI_Comm copy; /* a duplicate has the topology, but nothing that was attached */
@@ -303,6 +367,8 @@ static void on_graph(int distinct) {
   MPI_Comm comm = graph(&e, distinct);
   if (begins)
     begun_on(&e, comm);
+  else if (persists)
+    persistent_on(&e, comm);
   else
     all_forms(&e, comm, ROUNDS);
   MPI_Comm_free(&comm);
@@ -486,7 +552,8 @@ int main(int argc, char** argv) {
   }
   if (strcmp(what, "exchanges") == 0) exchanges(argc > 2 && strcmp(argv[2], "distinct") == 0);
   begins = strcmp(what, "begun") == 0;
-  if (begins) exchanges(argc > 2 && strcmp(argv[2], "distinct") == 0);
+  persists = strcmp(what, "persistent") == 0;
+  if (begins || persists) exchanges(argc > 2 && strcmp(argv[2], "distinct") == 0);
   if (strcmp(what, "progress") == 0)
     for (int count = 16; count <= 1 << 18; count *= 4) others_proceed(count);
   if (strcmp(what, "many") == 0) many(number);

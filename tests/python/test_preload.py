@@ -129,6 +129,37 @@ def test_every_call_that_completes_takes_our_requests(job: Any, mpi: str, ranks:
     assert sum(row["through_tonari"] for row in ours) > 100 * ranks
 
 
+INIT = re.compile("MPIX?_Neighbor_.*_init")
+
+
+@each_size
+@begun
+def test_persistent_requests_are_started_again_and_again(job: Any, mpi: str, ranks: int) -> None:
+    done, rows = job(mpi, ranks, "persistent", "distinct")
+    assert done.returncode == 0, done.stderr
+    made = [row for row in rows if INIT.fullmatch(row["call"])]
+    started = [row for row in rows if row["call"] == "MPI_Start"]
+    assert len(made) == len(FORMS)
+    assert sum(row["calls"] for row in started) >= 45 * sum(row["through_tonari"] for row in made)
+    assert sum(row["through_tonari"] for row in made) >= len(FORMS) * ranks
+
+
+@begun
+def test_repair_is_for_persistent_requests_too(job: Any, mpi: str) -> None:
+    done, rows = job(mpi, 3, "persistent", "all", TONARI_REPAIR="1")
+    assert done.returncode == 0, done.stderr
+    made = [row for row in rows if INIT.fullmatch(row["call"])]
+    assert all(row["through_tonari"] == row["calls"] for row in made)
+
+
+@begun
+def test_persistent_requests_of_the_mpi_stay_as_they_are(job: Any, mpi: str) -> None:
+    """MPICH 4.0.2 itself waits for ever in this program."""
+    done, rows = job(mpi, 2, "persistent", "distinct", TONARI_PRELOAD="native")
+    assert done.returncode == 0, done.stderr
+    assert not any(row["through_tonari"] for row in rows)
+
+
 @pytest.mark.parametrize("ranks", [2, 3, more(5)])
 @begun
 def test_exchanges_proceed_while_ranks_wait_for_others(job: Any, mpi: str, ranks: int) -> None:

@@ -45,8 +45,8 @@ def run(
     """Runs a program as it is, and speeds up its neighborhood collectives.
 
     Blocking calls try both tonari and the MPI, and keep what is faster. Under Open
-    MPI, non-blocking calls on a node go through tonari. All other calls go to the
-    MPI. TONARI_PRELOAD=tonari or native decides for all calls.
+    MPI, non-blocking calls on a node and persistent ones go through tonari. All other
+    calls go to the MPI. TONARI_PRELOAD=tonari or native decides for all calls.
 
     Example:  tonari run --explain -- mpiexec -n 8 ./app
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "preload/persistent.hpp"
+
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "preload/progress.hpp"
+
+namespace tonari::preload {
+
+struct Token {
+  tonari_request exchange = TONARI_REQUEST_NULL;
+  std::uint64_t bytes = 0;
+  int tag = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  bool active = false;
+};
+
+namespace {
+
+// Never destroyed: programs may free requests until MPI_Finalize, which may come late. Only where
+// one thread at a time calls the MPI (mpi_drives_exchanges).
+struct Tokens {
+  MPI_Comm self = MPI_COMM_NULL;  // for the messages
+  std::unordered_map<MPI_Request, std::unique_ptr<Token>> all;
+  std::vector<int> free_tags;
+  int next_tag = 0;
+};
+Tokens& tokens() {
+  static auto* const all = new Tokens;
+  return *all;
+}
+
+int take_tag() {
+  if (tokens().free_tags.empty()) return tokens().next_tag++;
+  const int tag = tokens().free_tags.back();
+  tokens().free_tags.pop_back();
+  return tag;
+}
+
+// The token is complete. A byte too many makes an error of it: the program's wait returns
+// MPI_ERR_TRUNCATE.
+void complete(void* who, int code) {
+  auto* const token = static_cast<Token*>(who);
+  const char byte = 0;
+  token->active = false;
+  PMPI_Send(&byte, code == TONARI_SUCCESS ? 0 : 1, MPI_BYTE, 0, token->tag, tokens().self);
+}
+
+}  // namespace
+
+int make_token(tonari_request exchange, std::uint64_t sent, MPI_Request* request) {
+  Tokens& all = tokens();
+  if (all.self == MPI_COMM_NULL) PMPI_Comm_dup(MPI_COMM_SELF, &all.self);
+  auto token = std::make_unique<Token>();
+  token->exchange = exchange, token->bytes = sent, token->tag = take_tag();
+  const int rc = PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, token->tag, all.self, &token->request);
+  if (rc != MPI_SUCCESS) return rc;
+  *request = token->request;
+  all.all.emplace(*request, std::move(token));
+  return MPI_SUCCESS;
+}
+
+Token* token_of(MPI_Request request) {
+  const auto& all = tokens().all;
+  if (all.empty()) return nullptr;
+  const auto found = all.find(request);
+  return found == all.end() ? nullptr : found->second.get();
+}
+
+void start(Token& token) {
+  const int code = [&] {
+    const InTonari now;
+    return tonari_start(token.exchange);
+  }();
+  if (code != TONARI_SUCCESS) return complete(&token, code);
+  token.active = true;
+  drive({token.exchange, complete, &token});
+}
+
+void release(Token& token) {
+  if (token.active) PMPI_Wait(&token.request, MPI_STATUS_IGNORE);
+  const InTonari now;
+  (void)tonari_request_free(&token.exchange);
+  tokens().free_tags.push_back(token.tag);
+  tokens().all.erase(token.request);
+}
+
+std::uint64_t bytes_sent(const Token& token) { return token.bytes; }
+
+}  // namespace tonari::preload
