@@ -7,7 +7,6 @@
 
 #include "api/fortran_number.hpp"
 #include "base/error.hpp"
-#include "channels/mpi_error.hpp"
 #include "channels/type_envelope.hpp"
 
 namespace tonari {
