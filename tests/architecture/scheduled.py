@@ -23,8 +23,8 @@ from rooms import CORE
 
 SHARED_LABELS = {"mpi", "openmpi", "mpich", "abi", "more"}
 # Labels of programs that only `make test-all` builds: the core's tests run in `make test` under
-# sanitizers, and examples check what stencils compute.
-LATER = {"core", "stencil"}
+# sanitizers, examples check what stencils compute, and blocks of gigabytes take their time.
+LATER = {"core", "large", "stencil"}
 # What calls the second MPI is tested there by the tests of the calls and of the channels.
 ONE_MPI = {"blocks", "engine", "grid", "vector"}
 # Programs for the standard ABI repeat some tests under each MPI that has it.

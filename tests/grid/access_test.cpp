@@ -256,7 +256,9 @@ TEST(GridAccess, MemoryThatIsHeldOutlivesTheGrid) {
     EXPECT_EQ(first, TONARI_GRID_MEMORY_NULL);
     must(tonari_grid_memory_release(&first));
     EXPECT_EQ(*static_cast<unsigned char*>(cell), mine);
-    if (storage != TONARI_STORAGE_ARRAY) EXPECT_GT(bricks.place[1], bricks.place[0]);
+    if (storage != TONARI_STORAGE_ARRAY) {
+      EXPECT_GT(bricks.place[1], bricks.place[0]);
+    }
     *static_cast<unsigned char*>(cell) = 0;
     must(tonari_grid_memory_release(&second));
   }
