@@ -125,6 +125,8 @@ struct Way {
   double more;  // memory of a rank, in blocks, beside its buffers
 };
 
+void PrintTo(const Way& way, std::ostream* to) { *to << way.algorithm << ' ' << way.channel; }
+
 class LargeRequests : public Large, public testing::WithParamInterface<Way> {};
 
 TEST_P(LargeRequests, Deliver) {
@@ -145,8 +147,10 @@ TEST_P(LargeRequests, Deliver) {
   }
   tonari_request_info told;
   EXPECT_OK(tonari_request_get_info(request, &told));
-  EXPECT_EQ(told.bytes, static_cast<MPI_Count>(long_block + 8 * RingBuffers::few))
-      << tonari_request_describe(request);
+  if (ranks > 1) {  // what a rank has for itself is no message
+    EXPECT_EQ(told.bytes, static_cast<MPI_Count>(long_block + 8 * RingBuffers::few))
+        << tonari_request_describe(request);
+  }
   EXPECT_OK(tonari_request_free(&request));
 }
 
