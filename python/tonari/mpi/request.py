@@ -106,7 +106,7 @@ class Request:
         bound = self._bound
         arrays = [self._replacement(thing, k) for k, thing in enumerate((send, recv))]
         call("start_with", self._handle, *map(buffers.address, arrays))
-        self._bound = Bound((*arrays, bound.kept), bound.dtypes, bound.nbytes)
+        self._bound = Bound(tuple(arrays), bound.dtypes, bound.nbytes)
 
     def _replacement(self, thing: Any, k: int) -> np.ndarray:
         name = ("send", "recv")[k]

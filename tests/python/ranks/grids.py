@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import tempfile
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,9 @@ def as_views(grid: Grid, subdomain: int, copy: int, field: int, values: np.ndarr
         return
     table, slots = grid.bricks(subdomain), grid.slots(subdomain)
     bricks, flat = (f(subdomain, copy, field) for f in (grid.brick_array, grid.flat))
+    mapped = grid._mapped_ghosts
+    assert flat.flags.writeable == bricks.flags.writeable == (not mapped)
+    assert grid.brick_array(subdomain, copy, field, own=True).flags.writeable
     volume = int(np.prod(table.brick))
     low = lower(grid, subdomain)
     for b in range(table.count):
@@ -129,11 +133,17 @@ def check_arrays_that_outlive_their_grid() -> None:
             table = None if storage == "array" else grid.bricks().number
             view[...] = RANK + 1.5
         assert "was freed" in str(refused(grid.cells))
+        memory = weakref.ref(grid._memory)
         del grid
         gc.collect()
+        assert memory() is not None
         assert (view == RANK + 1.5).all()
         view[...] = 0
+        del view
+        assert (memory() is None) == (table is None)
         assert table is None or sorted(table.ravel()) == list(range(table.size))
+        del table
+        assert memory() is None
         cart.Free()
 
 
@@ -200,6 +210,9 @@ def check_files_and_mistakes() -> None:
     cart = cartesian(2)
     folder = WORLD.bcast(tempfile.mkdtemp() if RANK == 0 else None)
     name = str(Path(folder, "grid.npy"))
+    with Grid(cart, (6, 5), [(1, 2), (0, 3)], local=True) as sides:
+        assert sides.array().shape == (1 + 6 + 2, 0 + 5 + 3) and sides.own().shape == (6, 5)
+        assert sides.boxes("own") == [(slice(1, 7), slice(0, 5))]
     with Grid(cart, [5 * n for n in cart.dims], 1, copies=2) as grid:
         fill(grid, 1, 0, 2)
         grid.save(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -183,6 +184,23 @@ def check_the_life_of_a_request() -> None:
         assert refused(once.start).code == errors.ARGUMENT
     assert repr(near) == "<tonari Neighborhood: freed>"
     assert "was freed" in str(refused(near.alltoall, send, recv))
+
+
+def check_which_arrays_a_request_keeps() -> None:
+    """Those of its last start, and no others."""
+    with ring() as near:
+        send, recv = arrays()
+        request = near.alltoall_init(send, recv)
+        before, other = weakref.ref(recv), recv.copy()
+        request.start_with(send, other)
+        request.wait()
+        after = weakref.ref(other)
+        del recv, other
+        gc.collect()
+        assert before() is None and after() is not None
+        request.free()
+        gc.collect()
+        assert after() is None
 
 
 def check_what_is_dropped() -> None:
