@@ -129,7 +129,7 @@ void read_degrees(Communicator& state, Vote& vote) {
 }
 
 void always(Communicator& state, Way way, const char* why) {
-  state.choices = {Choice(way), Choice(way)};
+  for (const Kind kind : {Kind::alltoall, Kind::allgather}) state.choice(kind) = Choice(way);
   state.why = why;
   if (!state.nonblocking) state.why_nonblocking = why;
 }
@@ -182,6 +182,25 @@ void describe_once(MPI_Comm comm, Communicator& state) {
   const Vote all = least_of_all(comm, vote);
   choose_nonblocking(state, all);
   choose(state, all);
+}
+
+// Collective, for calls in place.
+void ask_about_in_place(MPI_Comm comm, Communicator& state) {
+  int between_groups = 1;
+  state.in_place_asked = true;
+  if (PMPI_Comm_test_inter(comm, &between_groups) != MPI_SUCCESS || between_groups) {
+    state.choice(Kind::in_place) = Choice(Way::native);
+    return;
+  }
+  const int wants = least_of_all(comm, my_vote(true, true)).wants;
+  if (wants == 1) return;
+  state.choice(Kind::in_place) = Choice(wants ? Way::tonari : Way::native);
+  state.why_in_place = "TONARI_PRELOAD";
+}
+
+bool goes_native(Communicator& state, Kind kind) {
+  const Choice& choice = state.choice(kind);
+  return !choice.tries() && choice.next() == Way::native;
 }
 
 Communicator& make(MPI_Comm comm) {
@@ -248,16 +267,22 @@ void prepare(MPI_Comm comm) {
       tonari_alltoall(nullptr, 0, MPI_BYTE, nullptr, 0, MPI_BYTE, state.near) == TONARI_SUCCESS;
 }
 
+Communicator& state_for(Kind kind, MPI_Comm comm) {
+  Communicator& state = state_of(comm);
+  if (kind == Kind::in_place && !state.in_place_asked) [[unlikely]]
+    ask_about_in_place(comm, state);
+  return state;
+}
+
 void compare(MPI_Comm comm, Communicator& state, Choice& choice) {
   const std::array<double, 2> mine = choice.best();
   std::array<double, 2> slowest = mine;
   if (PMPI_Allreduce(mine.data(), slowest.data(), 2, MPI_DOUBLE, MPI_MAX, comm) != MPI_SUCCESS)
     return;
   choice.decide(slowest);
-  const auto native = [](const Choice& each) {
-    return !each.tries() && each.next() == Way::native;
-  };
-  if (std::ranges::all_of(state.choices, native) && !state.nonblocking) give_up(state, state.why);
+  if (goes_native(state, Kind::alltoall) && goes_native(state, Kind::allgather) &&
+      !state.nonblocking)
+    give_up(state, state.why);
 }
 
 void give_up(Communicator& state, const char* why) {

@@ -12,20 +12,24 @@
 
 namespace tonari::preload {
 
-enum class Kind { alltoall, allgather };  // with their v and w forms
+// With their v and w forms: those between neighbors, and that between all ranks with MPI_IN_PLACE.
+enum class Kind { alltoall, allgather, in_place };
 
 struct Communicator {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;  // null: all calls go to the MPI
   int sources = 0, targets = 0;
-  bool called = false;           // what sets it up is done
-  bool connected = false;        // its first exchange was a success
-  const char* why = "measured";  // what decided which way calls go
-  std::array<Choice, 2> choices;
+  bool called = false;            // what sets it up is done
+  bool connected = false;         // its first exchange was a success
+  const char* why = "measured";   // what decided which way calls go
+  std::array<Choice, 3> choices;  // by Kind
+  bool in_place_asked = false;    // ranks have agreed on the last of them
+  const char* why_in_place = "measured";
   bool nonblocking = false;  // begun exchanges go through tonari, once it is connected
   const char* why_nonblocking = "";
   bool persistent = false;           // requests may be made of tonari's
   bool ahead = false, used = false;  // connected for begun exchanges; there was one
 
+  const char* why_of(Kind kind) const { return kind == Kind::in_place ? why_in_place : why; }
   Choice& choice(Kind kind) { return choices[static_cast<int>(kind)]; }
 };
 
@@ -33,6 +37,9 @@ struct Communicator {
 // may wait for all ranks by MPI's own rules. Never fails; where there is nothing that tonari could
 // do, `near` is null on all ranks.
 Communicator& state_of(MPI_Comm comm);
+
+// The same for calls of a kind: those in place need no neighbors, and are agreed upon on their own.
+Communicator& state_for(Kind kind, MPI_Comm comm);
 
 // The same where it is there already, else null. Local.
 Communicator* known_state(MPI_Comm comm);

@@ -17,13 +17,12 @@ std::uint64_t bytes_of(const int counts[], int blocks, Handle type) {
   return all;
 }
 
-std::uint64_t Alltoallw::bytes(const Communicator& on) const {
-  const auto* const types = static_cast<const MPI_Datatype*>(sendtypes);
+std::uint64_t bytes_of(const int counts[], const MPI_Datatype types[], int blocks) {
   std::uint64_t all = 0;
-  for (int block = 0; block < on.targets; ++block) {
+  for (int block = 0; block < blocks; ++block) {
     int size = 0;
     if (PMPI_Type_size(types[block], &size) != MPI_SUCCESS) return 0;
-    all += static_cast<std::uint64_t>(sendcounts[block]) * static_cast<std::uint64_t>(size);
+    all += static_cast<std::uint64_t>(counts[block]) * static_cast<std::uint64_t>(size);
   }
   return all;
 }

@@ -19,6 +19,7 @@ inline MPI_Datatype type_of(Handle type) { return handle_as<MPI_Datatype>(type);
 // Bytes of so many elements; 0 where the MPI refuses the type.
 std::uint64_t bytes_of(int count, Handle type);
 std::uint64_t bytes_of(const int counts[], int blocks, Handle type);
+std::uint64_t bytes_of(const int counts[], const MPI_Datatype types[], int blocks);
 
 // Displacements of v forms in MPI are int, and MPI_Aint here. The array is used again by the
 // thread's next call with this number.
@@ -26,6 +27,7 @@ const MPI_Aint* wide(const int displacements[], int blocks, int number);
 
 struct Alltoall {
   static constexpr Kind kind = Kind::alltoall;
+  static constexpr bool all_know = false;
   const void* sendbuf;
   int sendcount;
   Handle sendtype;
@@ -56,6 +58,7 @@ struct Alltoall {
 
 struct Alltoallv {
   static constexpr Kind kind = Kind::alltoall;
+  static constexpr bool all_know = false;
   const void* sendbuf;
   const int *sendcounts, *sdispls;
   Handle sendtype;
@@ -90,6 +93,7 @@ struct Alltoallv {
 
 struct Alltoallw {
   static constexpr Kind kind = Kind::alltoall;
+  static constexpr bool all_know = false;
   const void* sendbuf;
   const int* sendcounts;
   const MPI_Aint* sdispls;
@@ -119,11 +123,14 @@ struct Alltoallw {
         sendbuf, sendcounts, sdispls, static_cast<const MPI_Datatype*>(sendtypes), recvbuf,
         recvcounts, rdispls, static_cast<const MPI_Datatype*>(recvtypes), on.near, info, request);
   }
-  std::uint64_t bytes(const Communicator& on) const;
+  std::uint64_t bytes(const Communicator& on) const {
+    return bytes_of(sendcounts, static_cast<const MPI_Datatype*>(sendtypes), on.targets);
+  }
 };
 
 struct Allgather {
   static constexpr Kind kind = Kind::allgather;
+  static constexpr bool all_know = false;
   const void* sendbuf;
   int sendcount;
   Handle sendtype;
@@ -154,6 +161,7 @@ struct Allgather {
 
 struct Allgatherv {
   static constexpr Kind kind = Kind::allgather;
+  static constexpr bool all_know = false;
   const void* sendbuf;
   int sendcount;
   Handle sendtype;

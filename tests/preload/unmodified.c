@@ -7,6 +7,7 @@
  *   unmodified begun [distinct]       the same with non-blocking calls, completed in all ways
  *   unmodified persistent [distinct]  the same with persistent requests, where the MPI has them
  *   unmodified progress               exchanges proceed while ranks wait for something else
+ *   unmodified in-place               all-to-all with MPI_IN_PLACE
  *   unmodified many N                 N communicators are made, used and freed
  *   unmodified leak                   communicators are never freed
  *   unmodified threads                threads with communicators of their own
@@ -388,6 +389,66 @@ static void exchanges(int distinct) {
   on_graph(0);
 }
 
+/* ---- in place, between all ranks ---- */
+
+enum { MOST_RANKS = 16, ROOM = 2 * MOST_ELEMENTS + GAP };
+
+/* Both ranks of a pair have as many elements for each other. */
+static int between(int a, int b, int round) { return (a + b + round) % MOST_ELEMENTS; }
+
+static void in_place_once(MPI_Comm comm, int rank, int ranks, form how, int round) {
+  long all[MOST_RANKS * ROOM];
+  int number[MOST_RANKS], at[MOST_RANKS], bytes[MOST_RANKS];
+  MPI_Datatype types[MOST_RANKS], holes;
+  const edges e = {.rank = rank};
+  const int step = how == ALLTOALLW ? 2 : 1, room = how == ALLTOALL ? REGULAR : ROOM;
+  MPI_Type_create_resized(MPI_LONG, 0, 2 * sizeof(long), &holes);
+  MPI_Type_commit(&holes);
+  for (int k = 0; k < MOST_RANKS * ROOM; ++k) all[k] = UNTOUCHED;
+  for (int r = 0; r < ranks; ++r) {
+    number[r] = how == ALLTOALL ? REGULAR : between(rank, r, round);
+    at[r] = (how == ALLTOALL ? r : ranks - 1 - r) * room, bytes[r] = at[r] * (int)sizeof(long);
+    types[r] = holes;
+    for (int k = 0; k < number[r]; ++k) all[at[r] + k * step] = payload(rank, r, k, round);
+  }
+  if (how == ALLTOALL)
+    MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, REGULAR, MPI_LONG, comm);
+  else if (how == ALLTOALLV)
+    MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, all, number, at, MPI_LONG, comm);
+  else
+    MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, all, number, bytes, types, comm);
+  for (int r = 0; r < ranks; ++r)
+    for (int k = 0; k < room; ++k) {
+      const int ours = k % step == 0 && k / step < number[r];
+      const long should = ours ? payload(r, rank, k / step, round) : UNTOUCHED;
+      if (all[at[r] + k] != should) fail(&e, "in place", r, k, all[at[r] + k], should);
+    }
+  MPI_Type_free(&holes);
+}
+
+static void in_place_on(MPI_Comm comm) {
+  int rank, ranks;
+  MPI_Comm_rank(comm, &rank), MPI_Comm_size(comm, &ranks);
+  for (int round = 0; round < ROUNDS; ++round)
+    for (form how = ALLTOALL; how <= ALLTOALLW; ++how) in_place_once(comm, rank, ranks, how, round);
+}
+
+static void in_place(void) {
+  int rank, ranks;
+  MPI_Comm half;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  long out[MOST_RANKS], in[MOST_RANKS];
+  for (int r = 0; r < ranks; ++r) out[r] = payload(rank, r, 0, 0);
+  MPI_Alltoall(out, 1, MPI_LONG, in, 1, MPI_LONG, MPI_COMM_WORLD);
+  const edges e = {.rank = rank};
+  for (int r = 0; r < ranks; ++r)
+    if (in[r] != payload(r, rank, 0, 0)) fail(&e, "alltoall", r, 0, in[r], payload(r, rank, 0, 0));
+  in_place_on(MPI_COMM_WORLD);
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  in_place_on(half);
+  MPI_Comm_free(&half);
+}
+
 /* ---- communicators that come and go ---- */
 
 static void many(int count) {
@@ -450,6 +511,27 @@ static void threads(void) {
 }
 
 /* ---- progress ---- */
+
+/* The first rank begins an exchange, and then waits for a message that the next one sends before it
+ * begins its own. */
+static void begin_before_others(void) {
+  enum { LONG = 1 << 20 };
+  edges e = {0};
+  int ranks, line[1];
+  const int open[1] = {0};
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  line[0] = ranks;
+  MPI_Comm comm = grid(&e, 1, line, open);
+  char* message = calloc(LONG, 1);
+  MPI_Request request;
+  if (e.rank == 1) MPI_Send(message, LONG, MPI_CHAR, 0, 9, comm);
+  begin(&e, ALLTOALL, &at_hand, comm, 3, &request);
+  if (e.rank == 0 && ranks > 1) MPI_Recv(message, LONG, MPI_CHAR, 1, 9, comm, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  finish(&e, ALLTOALL, &at_hand, 3);
+  free(message);
+  MPI_Comm_free(&comm);
+}
 
 /* The first rank waits for a message that the next one sends only after its own exchange. */
 static void others_proceed(int count) {
@@ -515,6 +597,7 @@ static void errors(void) {
   MPI_Comm comm = grid(&e, 1, line, open);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  deliver(&e, ALLTOALL, comm, 1);
   for (int round = 0; round < 3; ++round) {
     const int rc = MPI_Neighbor_alltoall(sent, -1, MPI_LONG, got, REGULAR, MPI_LONG, comm);
     if (rc == MPI_SUCCESS) require(MPI_ERR_OTHER, "a wrong call");
@@ -554,8 +637,10 @@ int main(int argc, char** argv) {
   begins = strcmp(what, "begun") == 0;
   persists = strcmp(what, "persistent") == 0;
   if (begins || persists) exchanges(argc > 2 && strcmp(argv[2], "distinct") == 0);
+  if (strcmp(what, "progress") == 0) begin_before_others();
   if (strcmp(what, "progress") == 0)
     for (int count = 16; count <= 1 << 18; count *= 4) others_proceed(count);
+  if (strcmp(what, "in-place") == 0) in_place();
   if (strcmp(what, "many") == 0) many(number);
   if (strcmp(what, "leak") == 0) leak();
   if (strcmp(what, "abort") == 0) abort_in_exchange();

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One call of the program that blocks: it goes through tonari or to the MPI, and is timed where
+// both are tried.
+#pragma once
+
+#include "preload/call.hpp"
+#include "preload/progress.hpp"
+#include "preload/raise.hpp"
+#include "preload/sites.hpp"
+
+namespace tonari::preload {
+
+// Arguments: their kind, and what the call becomes (operations.hpp). all_know: ranks that get an
+// error from tonari all get it, and nothing was moved.
+template <class Arguments, class Function>
+class BlockingCall {
+ public:
+  BlockingCall(const Caller& caller, Function* real, const Arguments& arguments)
+      : caller_(caller), real_(real), arguments_(arguments) {}
+
+  int run() {
+    if (caller_.steps_aside()) return native();
+    const double begin = recording() ? now() : 0.0;
+    Communicator& state = state_for(Arguments::kind, comm());
+    Choice& choice = state.choice(Arguments::kind);
+    if (choice.ready()) compare(comm(), state, choice);
+    if (choice.tries() || recording()) [[unlikely]]
+      return timed(state, choice, begin);
+    return choice.next() == Way::tonari ? ours(state) : native();
+  }
+
+ private:
+  MPI_Comm comm() const { return caller_.communicator(); }
+  int native() const { return arguments_.native(real_, caller_.comm); }
+
+  int timed(Communicator& state, Choice& choice, double called) {
+    const bool tries = choice.tries(), first = !state.called;
+    const Way way = choice.next();
+    const double begin = now();
+    const int rc = way == Way::tonari ? ours(state) : native();
+    const double end = now();
+    if (choice.tries()) choice.took(way, end - begin);
+    state.called = true;
+    if (recording())
+      record_call({caller_.name, caller_.site, static_cast<int>(way), first,
+                   arguments_.bytes(state), end - (first ? called : begin),
+                   tries ? "trial" : state.why_of(Arguments::kind)});
+    return rc;
+  }
+
+  int ours(Communicator& state) {
+    const int code = [&] {
+      const InTonari now;
+      return arguments_.exchange(state);
+    }();
+    if (code != TONARI_SUCCESS) [[unlikely]]
+      return failed(state, code);
+    state.connected |= Arguments::kind != Kind::in_place;
+    return MPI_SUCCESS;
+  }
+
+  // All ranks know of an error of the first exchange, since it is collective. Where they know of
+  // any, the MPI says what is wrong.
+  int failed(Communicator& state, int code) {
+    if (Arguments::all_know) return native();
+    if (state.connected) return raise(comm(), code);
+    give_up(state, "its first exchange failed");
+    return native();
+  }
+
+  Caller caller_;
+  Function* real_;
+  const Arguments& arguments_;
+};
+
+}  // namespace tonari::preload
+
+// The body of one function: NAME is MPI's, OURS that in C++; what follows are its arguments without
+// the communicator.
+#define TONARI_BLOCKING(NAME, OURS, ARGUMENTS, ...)                       \
+  {                                                                       \
+    static auto* const real = behind<decltype(OURS)>("PMPI_" #NAME);      \
+    const ARGUMENTS arguments{__VA_ARGS__};                               \
+    const Caller caller{"MPI_" #NAME, __builtin_return_address(0), comm}; \
+    return BlockingCall(caller, real, arguments).run();                   \
+  }                                                                       \
+  TONARI_ALSO_FOR_FORTRAN(NAME, OURS)
