@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <sstream>
 
 #include "engine/agree.hpp"
 #include "engine/finding.hpp"
@@ -55,12 +54,18 @@ std::string lines_of(std::span<const std::string> keys) {
 
 }  // namespace
 
-std::vector<Remembered> recall(Context& context, std::span<const std::string> keys) {
-  std::istringstream lines(
-      broadcast(context.comm(), context.rank() == 0 ? lines_of(keys) : std::string()));
+// Without a stream: one that has no memory for a line ends early and says nothing. Its rank would
+// go on alone as if nothing were remembered.
+std::vector<Remembered> remembered_from_lines(const std::string& lines) {
   std::vector<Remembered> all;
-  for (std::string line; std::getline(lines, line);) all.push_back(remembered_from_text(line));
+  for (std::size_t begin = 0, end; (end = lines.find('\n', begin)) != lines.npos; begin = end + 1)
+    all.push_back(remembered_from_text(lines.substr(begin, end - begin)));
   return all;
+}
+
+std::vector<Remembered> recall(Context& context, std::span<const std::string> keys) {
+  return remembered_from_lines(
+      broadcast(context.comm(), context.rank() == 0 ? lines_of(keys) : std::string()));
 }
 
 void write_wisdom(const std::string& key, const Remembered& remembered) {

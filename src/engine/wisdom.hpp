@@ -19,6 +19,8 @@ struct Remembered {
 // Reads and writes one line of the file. A label alone is one whose times are not known.
 std::string to_text(const Remembered& remembered);
 Remembered remembered_from_text(const std::string& text);
+// Lines that end each with a line break. All of them, or std::bad_alloc.
+std::vector<Remembered> remembered_from_lines(const std::string& lines);
 
 // `question` is what the choice depends on besides the machine. Only rank 0's counts. Collective at
 // a context's first call.

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "engine/collective_calls.hpp"
+#include "engine/wisdom.hpp"
 #include "support/counting.hpp"
 #include "support/fresh_wisdom.hpp"
 
@@ -204,6 +205,26 @@ TEST_F(ShortOfMemory, TheModelDecidesWhereAContestCannotTakePlace) {
 TEST_F(ShortOfMemory, TheModelDecidesWhereStartsCannotChoose) {
   const FreshWisdom wisdom("0.02");
   expect_choices_by_model("online", "starts do not choose");
+}
+
+// A rank that forgot a line would choose for itself, while the others take what they remember.
+TEST(WisdomWithoutMemory, IsReadWholeOrNotAtAll) {
+  if (!counts_allocations()) GTEST_SKIP() << "this program's memory is not ours to give";
+  const std::string lines =
+      "linear/shared with a long name|1e-6|2e-6\nirecv/p2p-packed, just as long|3e-6|0\n";
+  long k = 0, failed = 0;
+  for (bool reached = true; reached; failed += reached) {
+    std::vector<tonari::Remembered> all;
+    fail_allocation(++k);
+    const bool complete = !tonari::error_of([&] { all = tonari::remembered_from_lines(lines); });
+    reached = allocations() >= k;
+    fail_allocation(0);
+    EXPECT_EQ(complete, !reached) << "allocation " << k;
+    if (!complete) continue;
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(all[1].label, "irecv/p2p-packed, just as long");
+  }
+  EXPECT_GE(failed, 3);
 }
 
 }  // namespace
