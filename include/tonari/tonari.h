@@ -280,8 +280,8 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *                 no (default); yes: blocks may stay where they arrive, see
  *                 tonari_request_recv_view. One-shot calls ignore it.
  *             tonari_timeout (TONARI_TIMEOUT)
- *                 seconds (default 10) after which a rank that waits for shared memory checks
- *                 whether the others still live. If not, test and wait return PEER. A rank that
+ *                 seconds (default 10) after which a rank that waits checks whether the others of
+ *                 its node still live. If not, test and wait return PEER. A rank that
  *                 waits for one that is merely slow goes on waiting.
  *  request  owned by the caller, who frees it with tonari_request_free.
  * Errors: ARGUMENT, MISMATCH (names rank, block and both sizes), OVERFLOW, BUFFERS, ALGORITHM,
@@ -455,7 +455,8 @@ TONARI_API int tonari_request_recv_view(tonari_request request, int block, const
  * and one-shot calls: to standard error (1) or into a file (its name).
  *
  * What was chosen, from what, and why: a text of a few lines, owned by the request, valid until it
- * is freed, or where starts choose (tonari_tune=online) until the next such call. NULL if request
+ * is freed, or where starts choose (tonari_tune=online) until the next such call. While the request
+ * runs, a last line says what it waits for, and is valid until the next such call. NULL if request
  * is null. */
 TONARI_API const char* tonari_request_describe(tonari_request request);
 

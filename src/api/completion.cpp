@@ -209,8 +209,9 @@ extern "C" int tonari_request_recv_view(tonari_request request, int block, const
 
 extern "C" const char* tonari_request_describe(tonari_request request) {
   if (!request) return nullptr;
-  (void)guarded([&] { request->prepared->describe_now(); });
-  return request->prepared->description.c_str();
+  const char* described = request->prepared->description.c_str();
+  (void)guarded([&] { described = request->prepared->described().c_str(); });
+  return described;
 }
 
 extern "C" int tonari_request_get_info(tonari_request request, tonari_request_info* info) {

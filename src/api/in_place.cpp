@@ -258,8 +258,9 @@ std::shared_ptr<Prepared> prepare_general(const BufferArguments& send, const Buf
     context.reserve_tags(GeneralExchange::tags);
     prepared = std::make_shared<Prepared>(init.context);
     const WaitPolicy wait{context.node()->crowded(), settings.timeout};
-    prepared->exchange = std::make_unique<GeneralExchange>(
-        context.shared_comm(), context.first_tag(), std::move(problem), settings.memory, wait);
+    prepared->exchange = std::make_unique<GeneralExchange>(context.shared_comm(),
+                                                           context.first_tag(), std::move(problem),
+                                                           settings.memory, wait, context.node());
     prepared->algorithm = "general";
     prepared->channel = "p2p-packed";
     init.describe(*prepared, by_fixed_rule);

@@ -6,6 +6,7 @@
 #include "api/handles.hpp"
 #include "channels/mpi_usable.hpp"
 #include "engine/agree.hpp"
+#include "engine/hang_report.hpp"
 
 namespace tonari {
 
@@ -50,6 +51,7 @@ void Prepared::describe(double start, const std::string& what, const std::string
   init = MPI_Wtime() - start;
   what_ = what, chosen_ = chosen, details_ = details;
   if (label.empty()) label = what;
+  exchange->belongs_to(label);
   write_description();
 }
 
@@ -96,6 +98,17 @@ void Prepared::describe_now() {
   if (description.empty())
     describe(MPI_Wtime(), "one-shot exchange, all blocks for one rank in one message",
              algorithm + "/" + channel, "");
+}
+
+const std::string& Prepared::described() {
+  describe_now();
+  if (!running || broken || !exchange) return description;
+  Awaited awaited;
+  const bool seen = while_nobody_tests(*exchange, [&] { exchange->awaits(awaited); });
+  described_ = description + (!seen               ? "now: another thread waits for it\n"
+                              : awaited.nothing() ? "now: it is complete, or about to be\n"
+                                                  : text("now: waits ", sentence(awaited), "\n"));
+  return described_;
 }
 
 void Prepared::drive_by_thread() {

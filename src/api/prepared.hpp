@@ -55,6 +55,8 @@ struct Prepared {
   // Makes the text and what else is reported when it is asked for: where one-shot calls share the
   // exchange, and where starts have found out more.
   void describe_now();
+  // The description, and while it runs what it waits for.
+  const std::string& described();
   void name(const Candidate& candidate);  // what is chosen
   void drive_by_thread();                 // call this before describe
 
@@ -95,6 +97,7 @@ struct Prepared {
 
   Report report_;
   std::string what_, chosen_, details_;  // that the description is made of
+  std::string described_;                // with what it waits for
 };
 
 }  // namespace tonari

@@ -139,4 +139,17 @@ void SteppedExchange::give_up() {
   for (const auto& work : works_) work->give_up();
 }
 
+void SteppedExchange::awaits(Awaited& awaited) const {
+  awaited.step(step_ + 1, steps_.size());
+  if (stepping())
+    step().awaits(awaited);
+  else if (ended_ < beside_.size())
+    beside_[ended_]->exchange->awaits(awaited);
+}
+
+void SteppedExchange::belongs_to(const std::string& call) {
+  Exchange::belongs_to(call);
+  for_all([&](Exchange& exchange) { exchange.belongs_to(call); });
+}
+
 }  // namespace tonari

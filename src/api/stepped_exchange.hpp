@@ -58,6 +58,8 @@ class SteppedExchange final : public Exchange {
   void give_up() override;
   void rebind(Shifts shifts) override;
   const std::byte* view(std::size_t /*block*/) const override { return nullptr; }
+  void awaits(Awaited& awaited) const override;
+  void belongs_to(const std::string& call) override;
 
  private:
   void begin_step();

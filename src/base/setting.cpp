@@ -46,7 +46,11 @@ constexpr Setting table[] = {
      "whether tonari_blocks_start_with may bring other arrays, which makes exchanges slower"},
     {"tonari_timeout", "TONARI_TIMEOUT", seconds, "a positive number of seconds", "10",
      all_exchanges, false,
-     "after which a rank that waits in shared memory looks whether the others still live"},
+     "after which a rank that waits looks whether the others of its node still live"},
+    {"", "TONARI_HANG_REPORT", count, "a number of seconds, 0 for no report", "60", all_exchanges,
+     false,
+     "after which a rank that waits without progress says on standard error what it waits for, and "
+     "what those ranks do"},
     {"cdag_strict_communication", "", promise, "true or false", "false", "neighborhoods", true,
      "promise: ranks send to their neighbors only"},
     {"cdag_exact_byte_communications", "", promise, "true or false", "false", "neighborhoods", true,

@@ -41,6 +41,7 @@ enum class SettingId : std::uint8_t {
   recv_view,
   start_with,
   timeout,
+  hang_report,
   strict_communication,
   exact_byte_communications,
   static_buffers,

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <cerrno>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -25,6 +26,9 @@ class Node {
   bool here(std::int32_t rank) const { return index(rank) < ranks_.size(); }
   std::int64_t process(std::size_t k) const { return processes_[k]; }
   bool ended(std::size_t k) const { return watches_[k] && watches_[k]->ended(); }
+  // The same after an attempt to read or write its memory that failed with this errno: a process
+  // that ends loses its memory a moment before it counts as ended.
+  bool ended(std::size_t k, int error) const { return error == ESRCH || ended(k); }
 
   // more ranks than processors, counting those of the whole job
   bool crowded() const { return crowded_; }

@@ -2,8 +2,10 @@
 #include "engine/agree.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "channels/mpi_error.hpp"
+#include "engine/hang_report.hpp"
 #include "engine/in_flight.hpp"
 
 namespace tonari {
@@ -23,18 +25,55 @@ std::string broadcast_sentence(MPI_Comm comm, int from, std::string_view mine) {
     (void)error_of([&] { all.append(piece, bytes); });
     at += static_cast<int>(bytes);
   }
+  // Words that need no memory: an empty sentence would be taken for none.
+  if (all.empty()) all = "out of memory";
   return all;
 }
 
 }  // namespace
 
-void complete_while_driving(MPI_Request& request) {
+// By testing, so that somebody hears of it if a rank does not come.
+void complete_while_driving(MPI_Comm comm, MPI_Request& request, IfOneDies deaths) {
   Waiter waiter;
-  for (int done = !any_in_flight(); !done;) {
+  IdleTests idle;
+  const bool drives = any_in_flight();
+  for (int done = 0; !done;) {
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (!done) waiter.pass(Pause::yield);
+    if (!done && drives) waiter.pass(Pause::yield);
+    if (done || idle.idle({}) < Wait::Then::tell) continue;
+    tell_of_collective(comm, idle.waited());
+    if (deaths == IfOneDies::wait || idle.waited() < timeout_in_environment()) continue;
+    const std::optional<Error> error = error_of([&] { check_all_alive(comm); });
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (error && !done) throw Error(*error).now_on_all_ranks();
   }
-  check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+}
+
+// ---- memory that stays: as much as agreements may be under way at a time, in threads and in
+// sparse exchanges
+
+namespace {
+
+struct KeptWords {
+  static constexpr std::size_t most = 64;
+  std::array<std::array<std::uint64_t, 1 + 2 * Vote::ballots_at_once>, most> words;
+  std::array<std::atomic<bool>, most> taken;
+};
+constinit KeptWords kept_words{};
+
+}  // namespace
+
+Vote::Words* Vote::take_words() {
+  for (std::size_t k = 0; k < KeptWords::most; ++k)
+    if (!kept_words.taken[k].exchange(true, std::memory_order_acquire))
+      return &(kept_words.words[k] = {});
+  return nullptr;
+}
+
+Vote::~Vote() {
+  if (!kept_ || request_ != MPI_REQUEST_NULL) return;  // the MPI may still write there
+  const auto k = static_cast<std::size_t>(kept_ - kept_words.words.data());
+  kept_words.taken[k].store(false, std::memory_order_release);
 }
 
 Vote::Vote(MPI_Comm comm, const Error* error, std::span<const Ballot> ballots)
@@ -59,7 +98,9 @@ bool Vote::test() {
   return complete != 0;
 }
 
-void Vote::wait() { complete_while_driving(request_); }
+void Vote::wait() {
+  complete_while_driving(comm_, request_, kept_ ? IfOneDies::give_up : IfOneDies::wait);
+}
 
 void Vote::conclude() {
   if (words_[0] == 0) return;

@@ -54,7 +54,11 @@ std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local,
 inline void stay_together(MPI_Comm comm) { agree(comm, std::nullopt); }
 
 // Waits for a non-blocking collective, and meanwhile drives the exchanges in flight, as agree does.
-void complete_while_driving(MPI_Request& request);
+// comm: the collective's. If given_up, it throws Errc::peer on each rank that sees that one on its
+// node has ended; then the collective stays under way, and its buffers must stay where they are.
+enum class IfOneDies : bool { wait, give_up };
+void complete_while_driving(MPI_Comm comm, MPI_Request& request,
+                            IfOneDies deaths = IfOneDies::wait);
 
 // One agreement, for callers that have other things to do meanwhile. It must be completed, and then
 // concluded.
@@ -64,11 +68,14 @@ class Vote {
 
   // Does not block. `error` is this rank's, and must live until the end.
   explicit Vote(MPI_Comm comm, const Error* error = nullptr, std::span<const Ballot> ballots = {});
+  ~Vote();
   Vote(const Vote&) = delete;
   Vote& operator=(const Vote&) = delete;
 
   bool test();
-  void wait();  // drives exchanges in flight meanwhile
+  // Drives exchanges in flight meanwhile. Throws Errc::peer if a rank has ended; then no scope
+  // agrees on that again.
+  void wait();
   // collective, after completion: throws the error of the lowest rank that has one
   void conclude();
   bool same(std::size_t ballot) const {
@@ -77,12 +84,18 @@ class Vote {
   std::uint64_t said(std::size_t ballot) const { return words_[1 + 2 * ballot]; }
 
  private:
+  using Words = std::array<std::uint64_t, 1 + 2 * ballots_at_once>;
+  static Words* take_words();
+
   MPI_Comm comm_;
   const Error* error_;
   int rank_ = 0, size_ = 0;
   // The first word finds the lowest rank with an error. For a ballot v, the maxima of v and of
   // largest - v add up to largest only if v is the same everywhere.
-  std::array<std::uint64_t, 1 + 2 * ballots_at_once> words_{};
+  // They lie where an agreement that is given up may leave them; if too many are under way, here.
+  Words own_{};
+  Words* const kept_ = take_words();
+  Words& words_ = kept_ ? *kept_ : own_;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

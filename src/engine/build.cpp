@@ -22,14 +22,16 @@ std::unique_ptr<Exchange> build(Context& context, const Candidate& candidate,
                                 const Settings& settings, const Arguments& arguments,
                                 const Binding& binding, int first_tag, Wiring wiring) {
   if (!candidate.planned)
-    return std::make_unique<NativeExchange>(context, arguments, std::move(wiring.graph));
+    return std::make_unique<NativeExchange>(context, arguments, std::move(wiring.graph),
+                                            settings.timeout);
   const Plan plan =
       wiring.plan ? std::move(*wiring.plan) : plan_of(candidate, settings, context.rank());
   const ChannelChoice::Part& base = candidate.channel.base;
   P2pProgram program = base.row->compile({plan, binding_of(candidate, binding), arguments,
                                           base.detail, packing_for(plan, settings, wiring.edges)});
-  PlanExchange::Options options{first_tag, program.persistent, context.node()->ranks()};
-  if (wiring.edges.any()) options.wait = {context.node()->crowded(), settings.timeout};
+  PlanExchange::Options options{first_tag, program.persistent, context.node()};
+  // where all goes by the MPI, it gives the core away
+  options.wait = {wiring.edges.any() && context.node()->crowded(), settings.timeout};
   options.edges = std::move(wiring.edges);
   return std::make_unique<PlanExchange>(plan, std::move(program), context.shared_comm(),
                                         std::move(options));

@@ -54,7 +54,8 @@ Contenders build_contenders(Context& context, const Choice& choice, const Proble
       OnlineExchange::Options{context.ranks(),
                               {context.node()->crowded(), settings.timeout},
                               MPI_Wtime,
-                              remembering(context, choice, made.candidates)});
+                              remembering(context, choice, made.candidates),
+                              context.node()});
   return made;
 }
 

@@ -373,7 +373,7 @@ void DirectExchange::read(const StreamPeer& peer, Position& from, std::span<cons
       read_process(streams_->node().process(peer.index), here, std::span(there).first(pieces));
   // A sender that gave up may have changed what was read. One that completed cannot have left.
   if (error == 0 && !streams_->had_left(peer)) return;
-  streams_->check(peer);
+  streams_->check(peer, error);
   fail(Errc::memory, "the memory of rank ", peer.edges.rank, " can no longer be read (",
        std::strerror(error), "); set TONARI_CHANNEL=p2p-packed");
 }
@@ -431,6 +431,23 @@ void run_to_end(DirectExchange& exchange) {
   } catch (...) {
     exchange.give_up();
     throw;
+  }
+}
+
+// ---- reports
+
+void DirectExchange::awaits(Awaited& awaited) const {
+  if (!call_) awaited.in("a one-shot call");
+  for (std::size_t k = 0; k < streams_->size(); ++k) {
+    const Link& link = links_[k];
+    const std::int32_t rank = (*streams_)[k].edges.rank;
+    const MessageHead* const head = shape_ ? &shape_->messages[k].head : nullptr;
+    if (link.in != Stage::done)
+      awaited.add(Awaited::What::message, &streams_->node(), rank,
+                  link.in == Stage::parts ? link.received : 0, head ? head->expected : 0);
+    if (link.out != Stage::done)
+      awaited.add(Awaited::What::taking, &streams_->node(), rank,
+                  link.out == Stage::parts ? link.sent : 0, head ? head->sent : 0);
   }
 }
 

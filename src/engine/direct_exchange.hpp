@@ -48,6 +48,7 @@ class DirectExchange final : public PolledExchange<DirectExchange> {
   Bytes bytes() const override { return shape_ ? shape_->bytes : 0; }
   std::size_t scratch_bytes() const override { return streams_->bytes(); }
   void give_up() override;
+  void awaits(Awaited& awaited) const override;
 
  private:
   friend PolledExchange;

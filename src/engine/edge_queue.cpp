@@ -126,8 +126,21 @@ void EdgeQueue::give_up() {
   for (const std::shared_ptr<Link>& link : edges_.links) link->give_up();
 }
 
-void EdgeQueue::check() const {
-  for (OpId op : under_way_) edges_.out[op] ? edges_.out[op]->check() : edges_.in[op]->check();
+void EdgeQueue::check(std::span<const std::int32_t> peers, const Node* node) const {
+  for (OpId op : under_way_) {
+    edges_.out[op] ? edges_.out[op]->check() : edges_.in[op]->check();
+    check_alive(node, peers[op]);  // windows know nothing of it
+  }
+}
+
+void EdgeQueue::awaits(Awaited& awaited, std::span<const std::int32_t> peers,
+                       const Node* node) const {
+  for (OpId op : under_way_) {
+    const std::vector<MessageSlot>& slots = edges_.slots(op);
+    const Bytes done = part_[op] == 0 ? 0 : slots[part_[op] - 1].end;
+    awaited.add(edges_.out[op] ? Awaited::What::taking : Awaited::What::message, node, peers[op],
+                done, slots.back().end);
+  }
 }
 
 }  // namespace tonari

@@ -7,6 +7,7 @@
 
 #include "channels/link.hpp"
 #include "channels/p2p/program.hpp"
+#include "engine/awaited.hpp"
 
 namespace tonari {
 
@@ -45,7 +46,9 @@ class EdgeQueue {
   bool poll(std::vector<OpId>& done);
   void progress();
   void give_up();
-  void check() const;  // throws Errc::peer if one that is under way can never complete
+  // peers: by operation. Throws Errc::peer if one that is under way can never complete.
+  void check(std::span<const std::int32_t> peers, const Node* node) const;
+  void awaits(Awaited& awaited, std::span<const std::int32_t> peers, const Node* node) const;
 
  private:
   bool advance(OpId op);

@@ -12,6 +12,7 @@
 
 namespace tonari {
 
+class Awaited;      // engine/awaited.hpp
 struct FlightSlot;  // engine/in_flight.cpp
 
 // The pause that an exchange allows after a test that did not find it complete.
@@ -53,8 +54,17 @@ class Exchange {
   // null if the block is in the receive buffer.
   virtual const std::byte* view(std::size_t block) const = 0;
 
+  // What it waits for, while it runs; called between tests or in them, where it has waited for
+  // long.
+  virtual void awaits(Awaited& awaited) const = 0;
+  // How reports name it, and all that it holds. The string outlives its last start.
+  virtual void belongs_to(const std::string& call) { call_ = &call; }
+
   // while it is listed as in flight; belongs to the exchange's thread
   FlightSlot* slot = nullptr;
+
+ protected:
+  const std::string* call_ = nullptr;
 };
 
 // An exchange that holds no other one, with the usual answers.
@@ -70,6 +80,7 @@ class LeafExchange : public Exchange {
   std::string channel_mix() const override { return ""; }
   void give_up() override {}
   const std::byte* view(std::size_t /*block*/) const override { return nullptr; }
+  void awaits(Awaited& /*awaited*/) const override {}
 };
 
 }  // namespace tonari

@@ -57,10 +57,11 @@ Blocks GeneralExchange::blocks_of(const GeneralProblem& problem) {
 
 GeneralExchange::GeneralExchange(std::shared_ptr<const OwnedComm> comm, int first_tag,
                                  const GeneralProblem& problem, std::uint64_t memory,
-                                 WaitPolicy wait)
+                                 WaitPolicy wait, std::shared_ptr<const Node> node)
     : PolledExchange(std::move(comm), wait),
       first_tag_(first_tag),
       rank_(rank_in(comm_->get())),
+      node_(std::move(node)),
       slots_(problem.base, problem.extent, *problem.element),
       chunk_bytes_(chunk_size(slots_, blocks_of(problem), memory)),
       machine_(rank_, blocks_of(problem), limits(slots_, chunk_bytes_, memory)),
@@ -74,6 +75,8 @@ GeneralExchange::GeneralExchange(std::shared_ptr<const OwnedComm> comm, int firs
     if (static_cast<int>(j) == rank_) continue;
     bytes_ += blocks.send[j].size();
     messages_ += !blocks.send[j].empty() + !blocks.recv[j].empty();
+    if (!blocks.send[j].empty() || !blocks.recv[j].empty())
+      partners_.push_back(static_cast<std::int32_t>(j));
   }
 }
 
@@ -279,6 +282,23 @@ bool GeneralExchange::send_part() {
   place.begin += bytes;
   if (place.empty()) ++next_place_;
   return true;
+}
+
+// -- reports
+
+// One that has ended asks for nothing more, and who will ask is not known.
+void GeneralExchange::check_peers() const {
+  for (const std::int32_t rank : partners_) check_alive(node_.get(), rank);
+}
+
+void GeneralExchange::awaits(Awaited& awaited) const {
+  for (const Asked& asked : asked_)
+    if (asked.number != 0)
+      awaited.add(Awaited::What::message, node_.get(), asked.piece.from, asked.got,
+                  asked.piece.to.size());
+  if (machine_.all_taken()) return;
+  awaited.note("until others ask for what this rank has for them");
+  for (const std::int32_t rank : partners_) awaited.add(Awaited::What::entering, node_.get(), rank);
 }
 
 }  // namespace tonari

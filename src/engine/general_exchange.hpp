@@ -46,7 +46,8 @@ class GeneralExchange final : public PolledExchange<GeneralExchange> {
   // allocates no more than it could use. Throws Errc::argument, overflow or buffers (about this
   // rank's arguments alone), and std::bad_alloc.
   GeneralExchange(std::shared_ptr<const OwnedComm> comm, int first_tag,
-                  const GeneralProblem& problem, std::uint64_t memory, WaitPolicy wait);
+                  const GeneralProblem& problem, std::uint64_t memory, WaitPolicy wait,
+                  std::shared_ptr<const Node> node = nullptr);
   ~GeneralExchange() override;
   GeneralExchange(const GeneralExchange&) = delete;
   GeneralExchange& operator=(const GeneralExchange&) = delete;
@@ -57,6 +58,7 @@ class GeneralExchange final : public PolledExchange<GeneralExchange> {
   int messages() const override { return messages_; }
   Bytes bytes() const override { return bytes_; }
   std::size_t scratch_bytes() const override { return memory_.bytes(); }
+  void awaits(Awaited& awaited) const override;
   // bytes that the last exchange copied inside this rank
   std::uint64_t bytes_parked() const { return machine_.parked_in_all(); }
 
@@ -83,6 +85,7 @@ class GeneralExchange final : public PolledExchange<GeneralExchange> {
   bool finished() const { return active_ == 0 && machine_.complete(); }
   bool advance();
   void progress() const {}  // each look does it
+  void check_peers() const;
   bool complete_some();
   bool ask_some();
   bool ask();
@@ -100,6 +103,8 @@ class GeneralExchange final : public PolledExchange<GeneralExchange> {
   }
 
   int first_tag_, rank_;
+  std::shared_ptr<const Node> node_;
+  std::vector<std::int32_t> partners_;  // ranks that it sends to or receives from
   SlotMemory slots_;
   // 0 if nothing is to be packed or the memory is too small
   std::uint64_t chunk_bytes_;

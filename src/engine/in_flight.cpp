@@ -196,6 +196,13 @@ void discharge(Exchange& exchange) {
 
 bool any_in_flight() { return in_slots.load(std::memory_order_relaxed) > 0; }
 
+bool while_nobody_tests(Exchange& exchange, const std::function<void()>& work) {
+  if (exchange.slot && !exchange.slot->turn.try_take()) return false;
+  work();
+  if (exchange.slot) exchange.slot->turn.let_go();
+  return true;
+}
+
 void wait_and_drive(Exchange& exchange) {
   take_turn(exchange);
   const Hold hold(exchange);

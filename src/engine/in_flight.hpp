@@ -18,6 +18,8 @@
 // nothing else is in flight leaves what other threads start meanwhile to them.
 #pragma once
 
+#include <functional>
+
 #include "engine/exchange.hpp"
 #include "memory/wait.hpp"
 
@@ -34,6 +36,8 @@ void enlist(Exchange& exchange);
 void discharge(Exchange& exchange);
 
 bool any_in_flight();
+// Calls work while no other thread tests the exchange; false: another one does, or waits for it.
+bool while_nobody_tests(Exchange& exchange, const std::function<void()>& work);
 // Waits like the exchange itself, but drives the others on, too. Afterwards it is no longer listed,
 // even if this throws.
 void wait_and_drive(Exchange& exchange);

@@ -141,6 +141,7 @@ std::unique_ptr<Exchange> Swapper::make(SwapOrder order,
   }
   made.link = link_;
   made.comm = context_.shared_comm();
+  made.node = context_.node();
   // a look at all swaps takes as long as giving the core away
   made.wait = {context_.node()->crowded(), settings_.timeout, 1};
   made.memory = (pool_ ? pool_->chunk() * pool_->count() : 0) + (link_ ? link_->bytes() : 0) +
@@ -195,7 +196,7 @@ void compare_pairs(Context& context, const std::vector<Bytes>& given,
   check_mpi(MPI_Ialltoall(given.data(), sizeof(Bytes), MPI_BYTE, theirs.data(), sizeof(Bytes),
                           MPI_BYTE, context.comm(), &request),
             "MPI_Ialltoall");
-  complete_while_driving(request);
+  complete_while_driving(context.comm(), request);
   run_collectively(context.comm(), [&] {
     for (std::size_t peer = 0; peer < theirs.size(); ++peer)
       if (theirs[peer] != expected[peer])
@@ -211,7 +212,7 @@ void least_of_all(MPI_Comm comm, std::span<std::int64_t> words) {
   check_mpi(MPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T,
                            MPI_MIN, comm, &request),
             "MPI_Iallreduce");
-  complete_while_driving(request);
+  complete_while_driving(comm, request);
 }
 
 }  // namespace tonari

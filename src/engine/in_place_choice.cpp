@@ -188,7 +188,8 @@ class SwapChoice {
                                  const TypedBlocks& typed) {
     if (!c.native) return swapper_for(c.through).make(c.order, blocks);
     if (!native_comm_) native_comm_ = comm_of_its_own();
-    return std::make_unique<NativeSwaps>(native_comm_, typed, context_.rank());
+    return std::make_unique<NativeSwaps>(native_comm_, typed, context_.rank(), context_.node(),
+                                         settings_.timeout);
   }
 
   // Collective at the first time. The best that there is serves for what is as good.

@@ -6,10 +6,23 @@
 #include "channels/abandon.hpp"
 
 namespace tonari {
+namespace {
+
+// Ascending, each once.
+std::vector<std::int32_t> others(const Vertex& vertex) {
+  std::vector<std::int32_t> all = vertex.sources;
+  all.insert(all.end(), vertex.targets.begin(), vertex.targets.end());
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  std::erase_if(all, [&](std::int32_t rank) { return rank < 0 || rank == vertex.rank; });
+  return all;
+}
+
+}  // namespace
 
 NativeExchange::NativeExchange(Context& context, const Arguments& arguments,
-                               std::shared_ptr<const OwnedComm> graph)
-    : RequestExchange(std::move(graph)),
+                               std::shared_ptr<const OwnedComm> graph, double timeout)
+    : RequestExchange(std::move(graph), context.node(), others(context.vertex()), timeout),
       arguments_(arguments, context.vertex(), context.topology().shape),
       persistent_(has_persistent_neighborhood_collectives()) {
   messages_ = static_cast<int>(arguments_.send_counts.size()) - 1;

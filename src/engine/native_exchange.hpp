@@ -15,7 +15,7 @@ class NativeExchange final : public RequestExchange {
  public:
   // Collective. graph: the context's.
   NativeExchange(Context& context, const Arguments& arguments,
-                 std::shared_ptr<const OwnedComm> graph);
+                 std::shared_ptr<const OwnedComm> graph, double timeout);
   ~NativeExchange() override;
   NativeExchange(const NativeExchange&) = delete;
   NativeExchange& operator=(const NativeExchange&) = delete;

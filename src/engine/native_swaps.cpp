@@ -8,9 +8,22 @@
 #include "channels/quirks.hpp"
 
 namespace tonari {
+namespace {
 
-NativeSwaps::NativeSwaps(std::shared_ptr<const OwnedComm> comm, const TypedBlocks& blocks, int rank)
-    : RequestExchange(std::move(comm)), buffer_(blocks.buffer), regular_(blocks.regular) {
+std::vector<std::int32_t> all_but(int rank, std::size_t ranks) {
+  std::vector<std::int32_t> others;
+  for (std::int32_t other = 0; other < static_cast<std::int32_t>(ranks); ++other)
+    if (other != rank) others.push_back(other);
+  return others;
+}
+
+}  // namespace
+
+NativeSwaps::NativeSwaps(std::shared_ptr<const OwnedComm> comm, const TypedBlocks& blocks, int rank,
+                         std::shared_ptr<const Node> node, double timeout)
+    : RequestExchange(std::move(comm), std::move(node), all_but(rank, blocks.of.size()), timeout),
+      buffer_(blocks.buffer),
+      regular_(blocks.regular) {
   if (!regular_ && quirks().alltoallw_in_place)
     fail(Errc::algorithm, "this MPI's MPI_Ialltoallw fails in place on some ranks");
   TypeDuplicates duplicate(owned_);

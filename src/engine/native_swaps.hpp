@@ -26,7 +26,8 @@ class NativeSwaps final : public RequestExchange {
  public:
   // Local. Throws Errc::algorithm if displacements are longer than the collective can say, or if
   // the MPI cannot be trusted with it (channels/quirks.hpp).
-  NativeSwaps(std::shared_ptr<const OwnedComm> comm, const TypedBlocks& blocks, int rank);
+  NativeSwaps(std::shared_ptr<const OwnedComm> comm, const TypedBlocks& blocks, int rank,
+              std::shared_ptr<const Node> node = nullptr, double timeout = 10);
   ~NativeSwaps() override;
   NativeSwaps(const NativeSwaps&) = delete;
   NativeSwaps& operator=(const NativeSwaps&) = delete;

@@ -5,6 +5,7 @@
 #include <iomanip>
 
 #include "base/error.hpp"
+#include "engine/hang_report.hpp"
 #include "engine/wisdom.hpp"
 
 namespace tonari {
@@ -36,6 +37,33 @@ void OnlineExchange::start() {
   if (turn_.ends_pass) sum_->start(race_.scores());
 }
 
+// Of the sums, which no other exchange looks after.
+void OnlineExchange::after_idle_look() {
+  const Wait::Then then = idle_tests_.idle({.look_after = options_.wait.look_after});
+  if (then < Wait::Then::tell) return;
+  Awaited awaited;
+  awaited.in(call_);
+  awaits(awaited);
+  tell_of_wait(awaited, sum_->comm(), idle_tests_.waited());
+  if (then != Wait::Then::check) return;
+  const std::optional<Error> error = error_of([&] {
+    for (const Awaited::One& one : awaited.some()) check_alive(options_.node.get(), one.rank);
+  });
+  if (error && !sum_->advance()) throw *error;
+}
+
+void OnlineExchange::awaits(Awaited& awaited) const {
+  if (!tuning_ || !moved_all_) return inner().awaits(awaited);
+  awaited.note("it compares candidates, and waits for the times of other ranks");
+  sum_->awaits(awaited, options_.node.get());
+}
+
+void OnlineExchange::belongs_to(const std::string& call) {
+  Exchange::belongs_to(call);
+  for (const Contender& c : contenders_)
+    if (c.exchange) c.exchange->belongs_to(call);
+}
+
 void OnlineExchange::end_tuning() {
   current_ = race_.leader();
   tuning_ = false;
@@ -51,10 +79,13 @@ bool OnlineExchange::look() {
     pause_ = inner().pause();
   }
   if (sum_->under_way() && sum_->advance()) moved = true;
-  if (moved)
+  if (moved) {
     pause_ = Pause::none;
-  else if (moved_all_)
+    idle_tests_.reset();
+  } else if (moved_all_) {
     pause_ = Pause::yield;  // for messages by MPI, which only tests let proceed
+    after_idle_look();
+  }
   complete_ = moved_all_ && !sum_->under_way();
   return moved;
 }

@@ -40,6 +40,7 @@ class OnlineExchange final : public Exchange {
     double (*clock)() = MPI_Wtime;
     // Called at the decision, within a test or wait: must neither allocate nor take long.
     std::function<void(const Result&)> remember = nullptr;
+    std::shared_ptr<const Node> node = nullptr;  // this rank's
   };
 
   // At least two contenders, the best guess first; the same on all ranks. Local.
@@ -73,6 +74,8 @@ class OnlineExchange final : public Exchange {
   std::size_t scratch_bytes() const override;
   void give_up() override;
   const std::byte* view(std::size_t block) const override { return inner().view(block); }
+  void awaits(Awaited& awaited) const override;
+  void belongs_to(const std::string& call) override;
 
  private:
   struct Tally {
@@ -86,6 +89,7 @@ class OnlineExchange final : public Exchange {
   double mean(std::size_t c) const { return race_.sum(c) / options_.ranks; }
   double now() const { return options_.clock(); }
   bool look();
+  void after_idle_look();
   void finish();
   void end_tuning();
   void drop_losers();
@@ -101,6 +105,7 @@ class OnlineExchange final : public Exchange {
   bool tuning_ = true;                        // starts are turns of the race
   bool moved_all_ = false, complete_ = true;  // of the exchange that was started last
   Pause pause_ = Pause::yield;
+  IdleTests idle_tests_;  // for the sums
 };
 
 }  // namespace tonari

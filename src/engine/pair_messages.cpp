@@ -211,4 +211,18 @@ void PairMessages::keep(Link& link, const std::byte* at, std::size_t bytes) {
   link.received += bytes;
 }
 
+// ---- Reports
+
+void PairMessages::awaits(Awaited& awaited) const {
+  if (!call_) awaited.in("a sparse exchange");
+  for (std::size_t k = 0; k < size(); ++k) {
+    const Link& link = links_[k];
+    if (link.receiving != Stage::done)
+      awaited.add(Awaited::What::message, &streams_->node(), rank(k),
+                  link.receiving == Stage::more ? link.received : 0,
+                  link.receiving == Stage::more ? link.incoming : 0);
+    if (link.sending != Stage::done) awaited.add(Awaited::What::taking, &streams_->node(), rank(k));
+  }
+}
+
 }  // namespace tonari

@@ -73,6 +73,7 @@ class PairMessages final : public PolledExchange<PairMessages> {
   void check_start() const override;
   void start() override;
   void give_up() override;
+  void awaits(Awaited& awaited) const override;
   int messages() const override { return static_cast<int>(size()); }
   Bytes bytes() const override { return 0; }  // nobody asks
   std::size_t scratch_bytes() const override { return streams_->bytes(); }

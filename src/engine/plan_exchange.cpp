@@ -34,6 +34,7 @@ PlanExchange::PlanExchange(const Plan& plan, P2pProgram program,
     successor_begin_.push_back(static_cast<std::uint32_t>(successors_.size()));
     predecessors_.push_back(plan.predecessor_count(op));
     is_copy_.push_back(plan[op].kind == Kind::copy);
+    peers_.push_back(is_copy_[op] ? -1 : plan[op].peer);
     if (program_.steps[op].after[0].size() > 0 && !edges_.has(op)) unpacking_.push_back(op);
   }
   independent_ = successors_.empty();
@@ -47,9 +48,7 @@ PlanExchange::PlanExchange(const Plan& plan, P2pProgram program,
   make_requests();  // last: nothing may fail that would leave them behind
 }
 
-bool PlanExchange::on_node(int peer) const {
-  return std::binary_search(options_.node_ranks.begin(), options_.node_ranks.end(), peer);
-}
+bool PlanExchange::on_node(int peer) const { return options_.node && options_.node->here(peer); }
 
 // Receives that wait for nothing come first, and one call posts them. Then comes what else can
 // start: sends to other nodes, sends on the node, which keep the processor busy, and copies. Copies
@@ -243,64 +242,83 @@ void PlanExchange::finish_all() {
 }
 
 // Tests the messages by MPI. Returns whether any is complete.
-bool PlanExchange::complete_some(bool wait) {
+bool PlanExchange::complete_some() {
   const int count = static_cast<int>(by_mpi_.requests.size());
   int done = 0;
-  if (wait)
-    check_mpi(
-        MPI_Waitsome(count, by_mpi_.requests.data(), &done, completed_.data(), MPI_STATUSES_IGNORE),
-        "MPI_Waitsome");
-  else
-    check_mpi(
-        MPI_Testsome(count, by_mpi_.requests.data(), &done, completed_.data(), MPI_STATUSES_IGNORE),
-        "MPI_Testsome");
+  check_mpi(
+      MPI_Testsome(count, by_mpi_.requests.data(), &done, completed_.data(), MPI_STATUSES_IGNORE),
+      "MPI_Testsome");
   for (int k = 0; k < done; ++k) complete_transfer(completed_[k]);
   return done > 0;
+}
+
+// One look where there are no edges.
+bool PlanExchange::look_by_mpi() {
+  if (not_started_ > 0 || !unpack_at_end_) {
+    const bool moved = complete_some();
+    start_ready();
+    return moved;
+  }
+  int all = 0;
+  check_mpi(MPI_Testall(static_cast<int>(by_mpi_.requests.size()), by_mpi_.requests.data(), &all,
+                        MPI_STATUSES_IGNORE),
+            "MPI_Testall");
+  if (all) finish_all();
+  return all != 0;
 }
 
 bool PlanExchange::advance() {
   bool moved = edges_.poll(done_);
   for (OpId op : done_) release_successors(op);
   done_.clear();
-  if (active_transfers_ > 0 && complete_some(false)) moved = true;
+  if (active_transfers_ > 0 && complete_some()) moved = true;
   start_ready();
   return moved;
 }
 
 bool PlanExchange::test() {
-  if (not_complete_ > 0 && not_started_ == 0 && unpack_at_end_) {
-    int all = 0;
-    check_mpi(MPI_Testall(static_cast<int>(by_mpi_.requests.size()), by_mpi_.requests.data(), &all,
-                          MPI_STATUSES_IGNORE),
-              "MPI_Testall");
-    if (all) finish_all();
-    pause_ = Pause::yield;
-  } else if (edges_.any()) {
-    return PolledExchange::test();
-  } else if (not_complete_ > 0) {
-    pause_ = advance() ? Pause::none : Pause::yield;
-  }
+  if (edges_.any()) return PolledExchange::test();
+  if (not_complete_ > 0) test_by([this] { return look_by_mpi(); });
   return not_complete_ == 0;
 }
 
+// By testing, not by MPI_Waitall: from that nobody would hear what it waits for, nor that a rank
+// has died.
 void PlanExchange::wait() {
   if (edges_.any()) return PolledExchange::wait();
-  while (not_complete_ > 0) {
-    if (not_started_ == 0 && unpack_at_end_) {
-      check_mpi(MPI_Waitall(static_cast<int>(by_mpi_.requests.size()), by_mpi_.requests.data(),
-                            MPI_STATUSES_IGNORE),
-                "MPI_Waitall");
-      finish_all();
-      return;
-    }
-    complete_some(true);
-    start_ready();
-  }
+  wait_by([this] { return look_by_mpi(); });
 }
 
 void PlanExchange::progress() {
   edges_.progress();
   if (active_transfers_ == 0) PolledExchange::progress();  // otherwise testing them does it
+}
+
+bool PlanExchange::under_way(std::size_t transfer) const {
+  const MPI_Request request = by_mpi_.requests[transfer];
+  int complete = 1;  // also if it was not started
+  if (request != MPI_REQUEST_NULL)
+    check_mpi(MPI_Request_get_status(request, &complete, MPI_STATUS_IGNORE),
+              "MPI_Request_get_status");
+  return !complete;
+}
+
+void PlanExchange::check_peers() const {
+  edges_.check(peers_, options_.node.get());
+  for (std::size_t k = 0; active_transfers_ > 0 && k < by_mpi_.transfers.size(); ++k)
+    if (under_way(k)) check_alive(options_.node.get(), by_mpi_.transfers[k].peer);
+}
+
+void PlanExchange::awaits(Awaited& awaited) const {
+  edges_.awaits(awaited, peers_, options_.node.get());
+  for (std::size_t k = 0; active_transfers_ > 0 && k < by_mpi_.transfers.size(); ++k) {
+    const Transfer& t = by_mpi_.transfers[k];
+    if (!under_way(k)) continue;
+    int size = 0;
+    if (t.type != MPI_DATATYPE_NULL) MPI_Type_size(t.type, &size);
+    awaited.add(t.send ? Awaited::What::taking : Awaited::What::message, options_.node.get(),
+                t.peer, 0, static_cast<Bytes>(size) * static_cast<Bytes>(t.count));
+  }
 }
 
 void PlanExchange::rebind(Shifts shifts) {

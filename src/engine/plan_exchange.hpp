@@ -24,8 +24,8 @@ class PlanExchange final : public PolledExchange<PlanExchange> {
     // tags first_tag + 0 .. first_tag + rounds - 1 of comm belong to this exchange
     int first_tag = 0;
     bool persistent = true;  // persistent MPI requests; otherwise Isend and Irecv each time
-    std::vector<std::int32_t> node_ranks = {};  // ranks on this node, ascending
-    Edges edges = {};                           // the program was compiled with their slots
+    std::shared_ptr<const Node> node = nullptr;  // this rank's
+    Edges edges = {};                            // the program was compiled with their slots
     WaitPolicy wait = {};
   };
   PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr<const OwnedComm> comm,
@@ -47,13 +47,15 @@ class PlanExchange final : public PolledExchange<PlanExchange> {
   const std::byte* view(std::size_t block) const override;
   void rebind(Shifts shifts) override;
   void give_up() override { edges_.give_up(); }
+  void awaits(Awaited& awaited) const override;
 
  private:
   friend PolledExchange;
   bool finished() const { return not_complete_ == 0; }
   bool advance();
   void progress();
-  void check_peers() const { edges_.check(); }
+  void check_peers() const;
+  bool look_again() { return edges_.any() ? advance() : look_by_mpi(); }
 
   void make_requests();
   void rebind_messages(Shifts shifts);
@@ -70,7 +72,9 @@ class PlanExchange final : public PolledExchange<PlanExchange> {
   void complete(OpId op);
   void release_successors(OpId op);
   void finish_all();
-  bool complete_some(bool wait);
+  bool complete_some();
+  bool look_by_mpi();
+  bool under_way(std::size_t transfer) const;
   void run(Range moves) const;
   void run(const P2pProgram::Moves& moves) const;
   BoundMessages::Tags tags() const { return {comm_->get(), options_.first_tag}; }
@@ -88,6 +92,7 @@ class PlanExchange final : public PolledExchange<PlanExchange> {
   std::vector<std::uint32_t> outstanding_;
   std::vector<OpId> initial_, ready_, unpacking_;
   std::vector<bool> is_copy_;
+  std::vector<std::int32_t> peers_;  // of each operation; -1: it is a copy
   std::size_t not_started_ = 0, not_complete_ = 0;
   bool independent_ = false;  // no operation waits for another
   bool unpack_at_end_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges that complete by being polled: how they pause between looks, let the MPI proceed, and
-// find out that a rank they wait for has died.
+// Exchanges that complete by being polled: how they pause between looks, let the MPI proceed, tell
+// of long waits, and find out that a rank they wait for has died.
 #pragma once
 
 #include <mpi.h>
@@ -12,7 +12,9 @@
 #include "base/error.hpp"
 #include "channels/mpi_error.hpp"
 #include "channels/owned_comm.hpp"
+#include "engine/awaited.hpp"
 #include "engine/exchange.hpp"
+#include "engine/hang_report.hpp"
 #include "memory/wait.hpp"
 
 namespace tonari {
@@ -20,6 +22,7 @@ namespace tonari {
 // `Made` is the exchange itself, and says what a look is:
 //   bool finished() const   nothing is left to do
 //   bool advance()          looks at all that is under way; whether anything moved
+// and, to be told of, what it waits for: Exchange::awaits.
 // It may also hide the rest of the protected part. It is a parameter because looks must be direct
 // calls: short exchanges consist of them. `Base` is LeafExchange or WrappedExchange.
 template <class Made, class Base = LeafExchange>
@@ -32,7 +35,7 @@ class PolledExchange : public Base {
       pause_ = Pause::none;
     } else {
       pause_ = Made::idle_pause;
-      after_idle_look(idle_tests_.idle(policy_));
+      after_idle_look(idle_tests_.idle(policy_), idle_tests_);
     }
     return made().finished();
   }
@@ -44,7 +47,7 @@ class PolledExchange : public Base {
       if (made().advance())
         waiting.reset();
       else
-        after_idle_look(waiting.idle());
+        after_idle_look(waiting.idle(), waiting);
     }
   }
 
@@ -65,20 +68,59 @@ class PolledExchange : public Base {
               "MPI_Iprobe");
   }
   void check_peers() const {}  // throws Errc::peer if one that is waited for has ended or left
+  bool look_again() { return made().advance(); }
 
   std::shared_ptr<const OwnedComm> comm_;
   WaitPolicy policy_;
   Pause pause_ = Pause::yield;
 
+  // The same by calls that test the MPI's requests, and so let the MPI proceed: look() returns
+  // whether anything moved.
+  template <class Look>
+  void test_by(const Look& look) {
+    if (look()) {
+      idle_tests_.reset();
+      pause_ = Pause::none;
+    } else {
+      pause_ = Pause::yield;
+      after_idle_look(idle_tests_.idle(policy_), idle_tests_);
+    }
+  }
+  template <class Look>
+  void wait_by(const Look& look) {
+    idle_tests_.reset();
+    while (!made().finished()) {
+      if (look())
+        idle_tests_.reset();
+      else
+        after_idle_look(idle_tests_.idle(policy_), idle_tests_);
+    }
+  }
+
  private:
   Made& made() { return static_cast<Made&>(*this); }
 
-  void after_idle_look(Wait::Then then) {
+  // waiting: has said so
+  template <class Waiting>
+  void after_idle_look(Wait::Then then, const Waiting& waiting) {
     if (then == Wait::Then::progress) made().progress();
+    if (then >= Wait::Then::tell) [[unlikely]]
+      after_long(then, waiting.waited());
+  }
+
+  [[gnu::noinline, gnu::cold]] void after_long(Wait::Then then, double seconds) {
+    tell(seconds);
     if (then != Wait::Then::check) return;
     const std::optional<Error> error = error_of([&] { made().check_peers(); });
     // A rank that left or ended may have done so right after doing its part.
-    if (error && !made().advance()) throw *error;
+    if (error && !made().look_again()) throw *error;
+  }
+
+  void tell(double seconds) const {
+    Awaited awaited;
+    awaited.in(this->call_);
+    this->awaits(awaited);
+    tell_of_wait(awaited, comm_ ? comm_->get() : MPI_COMM_NULL, seconds);
   }
 
   IdleTests idle_tests_;

@@ -40,10 +40,21 @@ void ProgressThread::wait(const Job& job) {
   goes_.wait(lock, [&] { return job.done.load(); });
 }
 
+void ProgressThread::ask(const std::function<void()>& question) {
+  std::unique_lock lock(mutex_);
+  question_ = &question;
+  comes_.notify_one();
+  goes_.wait(lock, [&] { return question_ != &question; });
+}
+
 // Sleeps only if nothing is driven.
 void ProgressThread::take_new() {
   std::unique_lock lock(mutex_);
-  if (!driven_) comes_.wait(lock, [&] { return stop_ || handed_over_; });
+  if (!driven_) comes_.wait(lock, [&] { return stop_ || handed_over_ || question_; });
+  if (question_) {
+    (*std::exchange(question_, nullptr))();
+    goes_.notify_all();
+  }
   while (handed_over_) {
     Job* job = handed_over_;
     handed_over_ = job->next;
@@ -83,7 +94,10 @@ bool ProgressThread::step_all() {
 void ProgressThread::run() {
   for (int idle = 0;;) {
     take_new();
-    if (!driven_) return;  // stop
+    if (!driven_) {
+      if (stop_) return;
+      continue;  // only a question
+    }
     if (step_all())
       idle = 0;
     else if (idle < patient_rounds)
@@ -108,6 +122,13 @@ bool DrivenExchange::test() {
 void DrivenExchange::wait() {
   thread_->wait(job_);
   rethrow();
+}
+
+// The thread looks, since nobody else may touch the exchange; it tells of long waits itself.
+void DrivenExchange::awaits(Awaited& awaited) const {
+  thread_->ask([&] {
+    if (!job_.done) inner().awaits(awaited);
+  });
 }
 
 void DrivenExchange::rethrow() const {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -36,6 +37,8 @@ class ProgressThread {
   // The exchange was started. The job must stay where it is until it is done. Allocates nothing.
   void drive(Job& job);
   void wait(const Job& job);
+  // The thread runs this between its looks; returns when it has. It must not throw.
+  void ask(const std::function<void()>& question);
 
  private:
   void run();
@@ -45,7 +48,8 @@ class ProgressThread {
 
   std::mutex mutex_;
   std::condition_variable comes_, goes_;
-  Job* handed_over_ = nullptr;  // guarded, like stop_
+  Job* handed_over_ = nullptr;  // guarded, like stop_ and question_
+  const std::function<void()>* question_ = nullptr;
   bool stop_ = false;
   Job* driven_ = nullptr;  // the thread's own
   std::thread thread_;     // last: it sees the rest complete
@@ -63,6 +67,7 @@ class DrivenExchange final : public WrappedExchange {
   void wait() override;
   Pause pause() const override { return Pause::sleep; }
   bool proceeds_by_itself() const override { return true; }
+  void awaits(Awaited& awaited) const override;
 
  private:
   void rethrow() const;

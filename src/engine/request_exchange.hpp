@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "engine/polled_exchange.hpp"
 
@@ -21,15 +22,24 @@ class RequestExchange : public PolledExchange<RequestExchange> {
   RequestExchange(const RequestExchange&) = delete;
   RequestExchange& operator=(const RequestExchange&) = delete;
 
+  // By testing, as in PlanExchange.
   void wait() override {
-    check_mpi(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
-    active_ = false;
+    wait_by([this] { return advance(); });
   }
   std::size_t scratch_bytes() const override { return 0; }
+  void awaits(Awaited& awaited) const override {
+    awaited.note("for messages of these ranks, of which the MPI does not tell which are missing");
+    for (const std::int32_t rank : partners_)
+      awaited.add(Awaited::What::entering, node_.get(), rank);
+  }
 
  protected:
-  explicit RequestExchange(std::shared_ptr<const OwnedComm> comm)
-      : PolledExchange(std::move(comm), {}) {}
+  // partners: ranks without which it cannot be complete.
+  RequestExchange(std::shared_ptr<const OwnedComm> comm, std::shared_ptr<const Node> node,
+                  std::vector<std::int32_t> partners, double timeout)
+      : PolledExchange(std::move(comm), {.look_after = timeout}),
+        node_(std::move(node)),
+        partners_(std::move(partners)) {}
 
   MPI_Request request_ = MPI_REQUEST_NULL;
   bool active_ = false;
@@ -45,6 +55,12 @@ class RequestExchange : public PolledExchange<RequestExchange> {
     return flag;
   }
   void progress() const {}  // each look does it
+  void check_peers() const {
+    for (const std::int32_t rank : partners_) check_alive(node_.get(), rank);
+  }
+
+  std::shared_ptr<const Node> node_;
+  std::vector<std::int32_t> partners_;
 };
 
 }  // namespace tonari

@@ -10,10 +10,12 @@
 #include "engine/calibrate.hpp"
 #include "engine/call_record.hpp"
 #include "engine/finding.hpp"
+#include "engine/hang_report.hpp"
 #include "engine/in_flight.hpp"
 #include "engine/mpi_rank_group.hpp"
 #include "engine/sparse_exchange.hpp"
 #include "memory/process.hpp"
+#include "memory/wait_record.hpp"
 
 namespace tonari {
 namespace {
@@ -36,6 +38,7 @@ Attached& attached() {
 int drop_all(MPI_Comm, int, void*, void*) {
   (void)error_of(print_report);
   (void)error_of(Finding::write_all);  // of requests that are not freed
+  hide_wait();
   for (std::shared_ptr<SharedComm>* held : attached().all) {
     (*held)->kept_in_place.reset();
     held->reset();
@@ -155,6 +158,7 @@ void SharedComm::open() {
   if (found) most_tag_ = *static_cast<int*>(value);
   warn_of_variables(rank_);
   run_collectively(comm(), [&] {
+    read_hang_report();
     look_at_nodes();
     joined_ = join_report(comm_);
   });
@@ -216,7 +220,8 @@ std::unique_ptr<PairMessages> SharedComm::connect_pairs() {
   auto streams = std::make_unique<Streams>(connect_group(*nodes_), std::move(others), exchanges_,
                                            first_tag(), PairMessages::board_bytes);
   take_tags(stream_tags);
-  return std::make_unique<PairMessages>(std::move(streams), WaitPolicy{nodes_->node->crowded()});
+  return std::make_unique<PairMessages>(
+      std::move(streams), WaitPolicy{nodes_->node->crowded(), timeout_in_environment()});
 }
 
 ConnectGroup SharedComm::connect_group(const NodeMap& nodes) {
@@ -262,6 +267,7 @@ void SharedComm::look_at_nodes() {
   nodes->reads_memory = words[0] && !words[1];
   nodes->several_nodes = words[2] != 0;
   if (nodes->node->crowded()) expect_crowd();
+  know_processes(comm(), nodes->node);
   nodes_ = std::move(nodes);
   nodes_text_ = std::move(text);
   node_of_.clear();

@@ -11,6 +11,7 @@
 
 #include "channels/mpi_error.hpp"
 #include "engine/arrived.hpp"
+#include "engine/hang_report.hpp"
 #include "engine/in_flight.hpp"
 #include "engine/sparse_hops.hpp"
 
@@ -177,8 +178,19 @@ void SparseExchange::wait() {
   if (stage_ == Stage::meeting) wait_and_drive(*pairs_), met();
   if (finished()) return;
   Waiter waiter;
-  while (!finished())
-    if (!advance()) waiter.pass(pause());
+  IdleTests idle;
+  while (!finished()) {
+    if (advance()) {
+      idle.reset();
+      continue;
+    }
+    waiter.pass(pause());
+    if (idle.idle({}) < Wait::Then::tell) continue;
+    tell_of_collective(comm_, idle.waited());
+    if (idle.waited() < timeout_in_environment()) continue;
+    const std::optional<Error> error = error_of([&] { check_all_alive(comm_); });
+    if (error && !advance()) throw *error;
+  }
 }
 
 // ---- Each rank hears from all others, so all know the same

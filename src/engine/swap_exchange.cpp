@@ -50,7 +50,15 @@ bool SwapExchange::advance() {
 }
 
 void SwapExchange::check_peers() const {
-  for (OpId op : active_) parts_.swaps[op]->check();
+  for (OpId op : active_) {
+    parts_.swaps[op]->check();
+    check_alive(parts_.node.get(), plan_[op].peer);
+  }
+}
+
+void SwapExchange::awaits(Awaited& awaited) const {
+  awaited.step(plan_.size() - left_ + 1, plan_.size());
+  for (OpId op : active_) awaited.add(Awaited::What::swap, parts_.node.get(), plan_[op].peer);
 }
 
 void SwapExchange::rebind(Shifts shifts) {

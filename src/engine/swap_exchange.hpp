@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "channels/link.hpp"
+#include "channels/node.hpp"
 #include "channels/owned_comm.hpp"
 #include "channels/swap.hpp"
 #include "engine/polled_exchange.hpp"
@@ -21,6 +22,7 @@ class SwapExchange final : public PolledExchange<SwapExchange> {
     std::vector<std::unique_ptr<Swap>> swaps;  // of each operation of the plan
     std::shared_ptr<Link> link;                // that some of the swaps use; may be null
     std::shared_ptr<const OwnedComm> comm;     // where this rank drives the MPI for others
+    std::shared_ptr<const Node> node = nullptr;
     WaitPolicy wait = {};
     int messages = 0;
     Bytes bytes = 0;
@@ -37,6 +39,7 @@ class SwapExchange final : public PolledExchange<SwapExchange> {
   void give_up() override;
   // All blocks lie in one buffer, the program's send_space.
   void rebind(std::span<const std::ptrdiff_t> shifts) override;
+  void awaits(Awaited& awaited) const override;
 
  private:
   friend PolledExchange;

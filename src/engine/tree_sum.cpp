@@ -22,8 +22,8 @@ TreeSum::TreeSum(std::shared_ptr<const OwnedComm> comm, int tag)
 }
 
 TreeSum::~TreeSum() {
-  abandon(incoming_, [](std::size_t) { return false; });
-  if (abandon(outgoing_, [](std::size_t) { return true; })) leak(std::move(memory_));
+  const bool comes = abandon(incoming_, [](std::size_t) { return false; });
+  if (abandon(outgoing_, [](std::size_t) { return true; }) || comes) leak(std::move(memory_));
 }
 
 void TreeSum::start(std::span<const double> numbers) {
@@ -105,6 +105,22 @@ void TreeSum::give_up() {
   };
   if (parent_ != MPI_PROC_NULL) tell(parent_);
   for (const int child : children()) tell(child);
+}
+
+bool TreeSum::arrived(MPI_Request request) {
+  int complete = 1;
+  if (request != MPI_REQUEST_NULL)
+    check_mpi(MPI_Request_get_status(request, &complete, MPI_STATUS_IGNORE),
+              "MPI_Request_get_status");
+  return complete != 0;
+}
+
+void TreeSum::awaits(Awaited& awaited, const Node* node) const {
+  constexpr Bytes bytes = sizeof(Numbers);
+  const auto from = [&](int rank) { awaited.add(Awaited::What::message, node, rank, 0, bytes); };
+  if (stage_ == Stage::waiting && !arrived(incoming_[0])) from(parent_);
+  for (std::size_t k = 0; stage_ == Stage::gathering && k < child_count_; ++k)
+    if (!arrived(incoming_[k])) from(children_[k]);
 }
 
 }  // namespace tonari

@@ -15,6 +15,7 @@
 #include <span>
 
 #include "channels/owned_comm.hpp"
+#include "engine/awaited.hpp"
 
 namespace tonari {
 
@@ -32,8 +33,11 @@ class TreeSum {
   // All ranks start equally many. Does not block; none is under way.
   void start(std::span<const double> numbers);
   bool under_way() const { return stage_ != Stage::idle; }
+  MPI_Comm comm() const { return comm_->get(); }
   // Returns whether anything moved. Throws Errc::mpi, and Errc::peer if a rank has given up.
   bool advance();
+  // The ranks of the tree that are waited for.
+  void awaits(Awaited& awaited, const Node* node) const;
   // After it, until the next start; bitwise the same on all ranks.
   std::span<const double> sums() const { return memory_->sums; }
 
@@ -55,6 +59,7 @@ class TreeSum {
   void send(const Numbers& numbers, int rank, MPI_Request& request);
   void receive(Numbers& numbers, int rank, MPI_Request& request);
   void check(const Numbers& numbers) const;
+  static bool arrived(MPI_Request request);
   std::span<const int> children() const { return std::span(children_).first(child_count_); }
 
   std::shared_ptr<const OwnedComm> comm_;

@@ -28,6 +28,11 @@ class WrappedExchange : public Exchange {
   std::size_t scratch_bytes() const override { return inner_->scratch_bytes(); }
   void give_up() override { inner_->give_up(); }
   const std::byte* view(std::size_t block) const override { return inner_->view(block); }
+  void awaits(Awaited& awaited) const override { inner_->awaits(awaited); }
+  void belongs_to(const std::string& call) override {
+    Exchange::belongs_to(call);
+    inner_->belongs_to(call);
+  }
 
  protected:
   Exchange& inner() const { return *inner_; }

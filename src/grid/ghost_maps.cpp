@@ -107,4 +107,9 @@ void GhostMaps::check_peers() const {
       fail(Errc::peer, "rank ", peer, " has ended, and this rank waits for its part of the grid");
 }
 
+void GhostMaps::awaits(int copy, Awaited& awaited) const {
+  for (const int peer : peers_)
+    if (turns_->waits_for(peer, copy)) awaited.add(Awaited::What::entering, node_.get(), peer);
+}
+
 }  // namespace tonari

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "channels/node.hpp"
+#include "engine/awaited.hpp"
 #include "grid/ghost_turns.hpp"
 #include "memory/mapped_file.hpp"
 
@@ -28,6 +29,7 @@ class GhostMaps {
   GhostTurns& turns() { return *turns_; }
   const GhostTurns& turns() const { return *turns_; }
   void check_peers() const;  // throws Errc::peer if one that is waited for has ended
+  void awaits(int copy, Awaited& awaited) const;  // those that have not published it
 
  private:
   std::map<int, FileName> swap_names(const HaloGrid& grid) const;

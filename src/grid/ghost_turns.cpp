@@ -47,6 +47,11 @@ bool GhostTurns::complete(int copy) const {
   return true;
 }
 
+bool GhostTurns::waits_for(int peer, int copy) const {
+  return word(theirs_.at(peer), copy).load(std::memory_order_acquire) <
+         times_[static_cast<std::size_t>(copy)];
+}
+
 // Neighbors published it after they had read their ghosts of all that this rank published earlier.
 void GhostTurns::finish(int copy) {
   const Turn mine = since_[static_cast<std::size_t>(copy)];

@@ -37,6 +37,7 @@ class GhostTurns {
   // Tells whether all neighbors have published this copy as often as this rank. Throws Errc::peer
   // if one gave up.
   bool complete(int copy) const;
+  bool waits_for(int peer, int copy) const;  // it has not published the copy as often
   // this rank has seen it complete: what was published before may be written again
   void finish(int copy);
   void give_up();  // nobody shall wait for this rank any more

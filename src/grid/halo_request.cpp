@@ -121,7 +121,9 @@ std::shared_ptr<Exchange> build_messages(HaloGrid& grid, const HaloRequest& requ
     memory = {std::move(halo.views), std::move(halo.contributions)};
     built = std::make_shared<PlanExchange>(
         halo.plan, std::move(halo.program), context.shared_comm(),
-        PlanExchange::Options{context.first_tag(), true, context.node()->ranks()});
+        PlanExchange::Options{.first_tag = context.first_tag(),
+                              .node = context.node(),
+                              .wait = {.look_after = settings.common.timeout}});
     const WaitPolicy wait{context.node()->crowded(), settings.common.timeout};
     if (grid.ghost_maps())
       built = std::make_shared<MappedExchange>(*grid.ghost_maps(), request.copy, std::move(built),

@@ -28,4 +28,9 @@ void MappedExchange::give_up() {
   inner().give_up();
 }
 
+void MappedExchange::awaits(Awaited& awaited) const {
+  if (!messages_done_) inner().awaits(awaited);
+  maps_.awaits(copy_, awaited);
+}
+
 }  // namespace tonari

@@ -22,6 +22,7 @@ class MappedExchange final : public PolledExchange<MappedExchange, WrappedExchan
   bool proceeds_by_itself() const override { return false; }
   bool nothing() const override { return false; }
   void give_up() override;
+  void awaits(Awaited& awaited) const override;
 
  private:
   friend PolledExchange;

@@ -85,8 +85,12 @@ Wait::Then Wait::idle(bool may_sleep) {
   const double waited = time - since_;
   sleeps_ = waited > (policy_.crowded ? spin_when_crowded : spin_at_most);
   if (time - checked_ >= policy_.look_after) {
-    checked_ = time;
+    checked_ = time, told_ = 0;
     return Then::check;
+  }
+  if (time - checked_ >= (told_ + 1) * tell_every) {
+    ++told_;
+    return Then::tell;
   }
   if (sleeps_ && may_sleep)
     sleep_for(std::min(waited * part_to_sleep, sleep_at_most));
@@ -101,10 +105,14 @@ Wait::Then IdleTests::idle(const WaitPolicy& policy) {
   if (++tests_ % progress_every != 0) return Wait::Then::look;
   if (tests_ % look_every != 0) return Wait::Then::progress;
   const double time = now();
-  if (tests_ == look_every) since_ = time;
-  if (time - since_ < policy.look_after) return Wait::Then::progress;
-  since_ = time;
-  return Wait::Then::check;
+  if (tests_ == look_every) since_ = checked_ = time, told_ = 0;
+  if (time - checked_ >= policy.look_after) {
+    checked_ = time, told_ = 0;
+    return Wait::Then::check;
+  }
+  if (time - checked_ < (told_ + 1) * Wait::tell_every) return Wait::Then::progress;
+  ++told_;
+  return Wait::Then::tell;
 }
 
 }  // namespace tonari

@@ -34,7 +34,8 @@ class Wait {
   enum class Then : std::uint8_t {
     look,      // look again
     progress,  // let the MPI proceed, too, then look again
-    check,     // see whether the ranks waited for live, then look again
+    tell,      // the wait has become long: tell of it, then look again; about once a second
+    check,     // see whether the ranks waited for live, and tell, then look again
   };
   // Call this after a look that found nothing. It spins for a moment, gives the core away, or
   // sleeps for at most a sixteenth of the wait so far and 0.2 ms. Unless crowded, the first
@@ -43,13 +44,18 @@ class Wait {
   Then idle(bool may_sleep = true);
   // Call this when something was found; the next idle() begins anew.
   void reset() { *this = Wait(policy_); }
+  // The seconds from the first idle() that read the clock until idle() returned tell or check.
+  double waited() const { return checked_ - since_ + told_ * tell_every; }
 
   static constexpr int patient = 256;
+  static constexpr double tell_every = 1;  // seconds
 
  private:
   WaitPolicy policy_;
   std::uint32_t calls_ = 0;
-  bool sleeps_ = false;             // has waited so long that a system call no longer matters
+  // one word, so that one store sets both; whether it has waited so long that a system call no
+  // longer matters, and how often it has told since the last check
+  std::uint32_t sleeps_ : 1 = 0, told_ : 31 = 0;
   double since_ = 0, checked_ = 0;  // steady clock, from the first idle() that read it
 };
 
@@ -58,10 +64,11 @@ class IdleTests {
  public:
   Wait::Then idle(const WaitPolicy& policy);
   void reset() { tests_ = 0; }
+  double waited() const { return checked_ - since_ + told_ * Wait::tell_every; }
 
  private:
-  std::uint32_t tests_ = 0;
-  double since_ = 0;
+  std::uint32_t tests_ = 0, told_ = 0;
+  double since_ = 0, checked_ = 0;
 };
 
 }  // namespace tonari

@@ -16,6 +16,7 @@ TEST(SettingTable, IdsAreRows) {
   const std::pair<SettingId, const char*> rows[] = {{algorithm, "TONARI_ALGORITHM"},
                                                     {tune_seconds, "TONARI_TUNE_SECONDS"},
                                                     {timeout, "TONARI_TIMEOUT"},
+                                                    {hang_report, "TONARI_HANG_REPORT"},
                                                     {inplace_algorithm, "TONARI_INPLACE_ALGORITHM"},
                                                     {halo, "TONARI_HALO"},
                                                     {route, "TONARI_ROUTE"},

@@ -126,6 +126,8 @@ class Marked final : public tonari::Exchange {
   std::size_t scratch_bytes() const override { return 14; }
   void give_up() override { calls += "give_up"; }
   const std::byte* view(std::size_t block) const override { return &bytes_[block]; }
+  void awaits(tonari::Awaited& awaited) const override { awaited.note("16"); }
+  const std::string* call() const { return call_; }
 
   mutable std::string calls;
   std::ptrdiff_t shift = 0;
@@ -153,6 +155,12 @@ TEST(WrappedExchange, ForwardsEverything) {
   const std::ptrdiff_t shifts[] = {15};
   wrapped.rebind(shifts);
   EXPECT_EQ(marked->shift, 15);
+  tonari::Awaited awaited;
+  wrapped.awaits(awaited);
+  EXPECT_STREQ(awaited.note(), "16");
+  const std::string call = "17";
+  wrapped.belongs_to(call);
+  EXPECT_EQ(marked->call(), &call);
 }
 
 }  // namespace

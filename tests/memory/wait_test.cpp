@@ -28,7 +28,7 @@ double seconds(clockid_t clock) {
 
 // Waits for nothing for so long; what idle() said and what the process did meanwhile.
 struct Waited {
-  long calls = 0, progress = 0, checks = 0;
+  long calls = 0, progress = 0, tells = 0, checks = 0;
   std::vector<double> check_times;
   double wall = 0;
 };
@@ -43,6 +43,9 @@ Waited wait_for(Wait& wait, double time) {
         break;
       case Then::progress:
         ++waited.progress;
+        break;
+      case Then::tell:
+        ++waited.tells;
         break;
       case Then::check:
         ++waited.checks, waited.check_times.push_back(seconds(CLOCK_MONOTONIC) - start);
@@ -167,6 +170,21 @@ TEST(Wait, ChecksAgainAndAgain) {
   }
 }
 
+// About once a second, checks or not, and says how long it has been.
+TEST(Wait, TellsOfAWaitThatIsLong) {
+  for (const double look_after : {10., 0.7}) {
+    Wait wait({true, look_after});
+    EXPECT_EQ(wait_for(wait, 0.5).tells, 0);
+    const Waited waited = wait_for(wait, 0.8);
+    EXPECT_EQ(waited.checks, look_after < 1);
+    EXPECT_EQ(waited.tells, look_after > 1) << "a check tells, too";
+    EXPECT_GE(wait.waited(), std::min(1., look_after));
+    EXPECT_LE(wait.waited(), 1.4) << "unless the machine has stopped";
+    wait.reset();
+    EXPECT_EQ(wait_for(wait, 0.5).tells, 0) << "a new wait has its own time";
+  }
+}
+
 // Nobody who wants to check all the time keeps the MPI from proceeding.
 TEST(Wait, ChecksLeaveRoomForProgress) {
   for (const bool crowded : {false, true}) {
@@ -194,6 +212,23 @@ TEST(IdleTests, ProgressOftenAndCheckAfterAWhile) {
   look({true, 0}, 2048);
   EXPECT_EQ(checks, 8);
   EXPECT_EQ(progress, 120);
+}
+
+TEST(IdleTests, TellOfAWaitThatIsLong) {
+  IdleTests tests;
+  const auto tells = [&](double time) {
+    int found = 0;
+    const double start = seconds(CLOCK_MONOTONIC);
+    while (seconds(CLOCK_MONOTONIC) - start < time)
+      found += tests.idle({.look_after = 10}) == Then::tell;
+    return found;
+  };
+  EXPECT_EQ(tells(0.5), 0);
+  EXPECT_EQ(tells(0.8), 1);
+  EXPECT_GE(tests.waited(), 1);
+  EXPECT_LE(tests.waited(), 1.4);
+  tests.reset();
+  EXPECT_EQ(tells(0.5), 0);
 }
 
 TEST(Crowded, RanksAndProcessors) {

@@ -16,6 +16,9 @@
 //                                                       before rank 1 has read its own
 //                npy from to                            loads a file of a grid of 24 x 16 x 40
 //                                                       doubles and saves it again
+//                chaos --kind k --deed kill|stop|halt|late --seed n [--within n]
+//                                                       bad luck at random times, in so many
+//                                                       microseconds (tests/peers/chaos.hpp)
 //   --grid                ghosts of a grid that are the neighbors' pages, instead
 //   --once                one-shot calls instead of a request; who leaves frees the neighborhood
 //   --vector              single calls on a vector, instead; who leaves frees that
@@ -24,9 +27,7 @@
 //   --shm-dir path        only the last rank gets it, as TONARI_SHM_DIR
 #include <mpi.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <tonari/grid.h>
 #include <tonari/tonari.h>
 #include <tonari/vector.h>
@@ -38,20 +39,24 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "memory/limits.hpp"
+#include "peers/chaos.hpp"
+#include "peers/report.hpp"
 
 namespace {
 
+using namespace tonari::test;
 using Word = std::uint64_t;
 
 struct Options {
   std::string mode, shm_dir, threads = "multiple";
   int bytes = 8, exchanges = 100;
   bool refuse = false, in_place = false, grid = false, once = false, vector = false;
+  Chaos chaos;
 };
 
 Options read_options(int argc, char** argv) {
@@ -70,36 +75,23 @@ Options read_options(int argc, char** argv) {
     else if (word == "--vector")
       o.vector = true;
     else if (k + 1 < argc && word == "--bytes")
-      o.bytes = std::atoi(argv[++k]);
+      o.bytes = std::atoi(argv[++k]), o.chaos.words = o.bytes / static_cast<int>(sizeof(Word));
     else if (k + 1 < argc && word == "--exchanges")
-      o.exchanges = std::atoi(argv[++k]);
+      o.exchanges = o.chaos.exchanges = std::atoi(argv[++k]);
+    else if (k + 1 < argc && word == "--kind")
+      o.chaos.kind = argv[++k];
+    else if (k + 1 < argc && word == "--deed")
+      o.chaos.deed = argv[++k];
+    else if (k + 1 < argc && word == "--seed")
+      o.chaos.seed = std::strtoull(argv[++k], nullptr, 10);
+    else if (k + 1 < argc && word == "--within")
+      o.chaos.within = std::atoi(argv[++k]);
     else if (k + 1 < argc && word == "--threads")
       o.threads = argv[++k];
     else if (k + 1 < argc && word == "--shm-dir")
       o.shm_dir = argv[++k];
   }
   return o;
-}
-
-std::string quoted(const char* text) {
-  std::string out = "\"";
-  for (; text && *text; ++text) {
-    if (*text == '"' || *text == '\\') out += '\\';
-    if (*text == '\n')
-      out += "\\n";
-    else
-      out += *text;
-  }
-  return out + '"';
-}
-
-// Mappings of memory that is shared through files without names.
-int mappings() {
-  std::ifstream maps("/proc/self/maps");
-  int found = 0;
-  for (std::string line; std::getline(maps, line);)
-    found += line.find("memfd:tonari") != std::string::npos;
-  return found;
 }
 
 class Program {
@@ -295,17 +287,8 @@ class Program {
   }
 
   void report() const {
-    std::ostringstream line;
-    line << "{\"rank\": " << rank_ << ", \"process\": " << getpid() << ", \"code\": " << code_
-         << ", \"peer_error\": " << (code_ == TONARI_ERR_PEER ? "true" : "false")
-         << ", \"sentence\": " << quoted(sentence_.c_str()) << ", \"seconds\": " << seconds_
-         << ", \"wrong\": " << wrong_ << ", \"mappings\": " << mappings()
-         << ", \"description\": " << quoted(description_.c_str()) << "}\n";
-    const char* const folder = std::getenv("TONARI_PEERS_REPORTS");
-    if (!folder)
-      std::printf("%s", line.str().c_str());
-    else
-      std::ofstream(std::string(folder) + "/" + std::to_string(rank_)) << line.str();
+    PeerReport report{rank_, code_, 0, wrong_, seconds_, sentence_, description_};
+    report.write();
   }
 
   Options o_;
@@ -370,25 +353,13 @@ int change_what_was_given_up() {
   return 0;
 }
 
-// The launcher sees this process, which keeps the lines to it open; another one, which is this
-// rank, may die without the launcher ending the job.
-void work_in_another_process() {
-  const pid_t rank = fork();
-  if (rank == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    return;
-  }
-  int status = 0;
-  waitpid(rank, &status, 0);
-  if (WIFSIGNALED(status)) sleep(4);  // until the others are through
-  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 0);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   const Options options = read_options(argc, argv);
-  if (options.mode == "kill") work_in_another_process();
+  std::optional<RankBesideAnother> beside;
+  if (options.mode == "kill") beside.emplace();
+  if (options.mode == "chaos") beside.emplace(options.chaos.what_to_do());
   alarm(60);  // never hangs
   if (options.refuse && !tonari::test::refuse(SYS_process_vm_readv, EPERM)) return 77;
   int provided = 0;
@@ -403,6 +374,7 @@ int main(int argc, char** argv) {
   if (!options.shm_dir.empty() && rank == size - 1)
     setenv("TONARI_SHM_DIR", options.shm_dir.c_str(), 1);
   if (options.mode == "npy" && argc == 4) return copy_npy(argv[2], argv[3]);
+  if (options.mode == "chaos") return run_chaos(options.chaos, *beside);
   if (options.mode == "change") return change_what_was_given_up();
   return Program(options).run();
 }

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import shlex
 import shutil
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +46,14 @@ def command(
     return [BUILT[mpi]["mpiexec"], *launcher, "-n", str(ranks), *before, program, *arguments]
 
 
-def run(
+Reports = list[dict[str, Any]]
+
+
+def run_job(
     words: list[str], cache: Path, channel: str = "shared", **environment: str
-) -> list[dict[str, Any]]:
-    """What each rank that came to its end reported, in the order of ranks."""
+) -> tuple[Reports, list[str]]:
+    """What each rank that came to its end reported, in the order of ranks; and what the job says of
+    waits that last."""
     folder = cache / f"reports-{len(list(cache.glob('reports-*')))}"
     folder.mkdir(parents=True)
     places = {"TONARI_CACHE_DIR": str(cache), "TONARI_PEERS_REPORTS": str(folder)}
@@ -58,7 +64,12 @@ def run(
     # Launchers report on the dead as they like.
     assert done.returncode == 0 or "kill" in words, done.stderr
     print(done.stderr)  # pytest shows it if the test fails
-    return sorted(reports, key=lambda report: report["rank"])
+    told = [line for line in done.stderr.splitlines() if line.startswith("tonari: rank ")]
+    return sorted(reports, key=lambda report: report["rank"]), told
+
+
+def run(words: list[str], cache: Path, channel: str = "shared", **environment: str) -> Reports:
+    return run_job(words, cache, channel, **environment)[0]
 
 
 def is_gone(process: int) -> bool:
@@ -301,3 +312,170 @@ def test_small_exchanges_make_no_system_call(mpi: str, tmp_path: Path) -> None:
         if best == []:
             break
     assert best == []
+
+
+# ---- a rank that comes late, is stopped or dies, whatever the exchange
+
+LATE = "2400000"  # microseconds; lines come after two seconds and after four
+EVERY_KIND = [
+    "alltoall", "alltoallv", "alltoallw", "allgather", "allgatherv", "allgatherw",
+    "once-alltoall", "once-alltoallw", "once-allgatherv", "started-alltoallv", "started-allgather",
+    "inplace", "general", "array", "mapped", "vector", "single", "group", "sparse",
+]  # fmt: skip
+
+
+def told_by(told: list[str], rank: int) -> str:
+    (line,) = [line for line in told if line.startswith(f"tonari: rank {rank} ")]
+    return line
+
+
+@each_mpi
+@pytest.mark.parametrize(
+    ("kind", "environment", "call", "waits"),
+    [
+        ("alltoall", {}, "alltoall with 2 neighbors", "for 800 bytes from rank 2"),
+        ("alltoall", {"TONARI_ALGORITHM": "native"}, "alltoall with 2 neighbors",
+         "for messages of these ranks"),
+        ("alltoall", {"TONARI_CHANNEL": "p2p-packed"}, "alltoall with 2 neighbors",
+         "for 800 bytes from rank 2"),
+        built.more("alltoall", {"TONARI_CHANNEL": "onesided"}, "alltoall with 2 neighbors",
+                   "for 800 bytes from rank 2"),
+        ("alltoall", {"TONARI_PROGRESS": "thread"}, "alltoall with 2 neighbors",
+         "for 800 bytes from rank 2"),
+        built.more("alltoall", {"TONARI_TUNE": "online", "TONARI_CHANNEL": "auto"},
+                   "alltoall with 2 neighbors", "for 800 bytes from rank 2"),
+        ("once-alltoallv", {"TONARI_CHANNEL": "auto"}, "a one-shot call",
+         "for 800 bytes from rank 2"),
+        built.more("inplace", {}, "in-place all-to-all", "until rank 2 swaps its block"),
+        built.more("general", {}, "in-place all-to-all", "until others ask"),
+        ("mapped", {}, "halo of copy", "for rank 2"),
+        built.more("array", {}, "halo of copy", "rank 2"),
+        built.more("vector", {}, "", "for 800 bytes from rank 2"),
+        built.more("single", {"TONARI_CHANNEL": "auto"}, "a one-shot call", "from rank 2"),
+        built.more("group", {}, "group of 2 calls", "for 1600 bytes from rank 2"),
+        ("sparse", {"TONARI_CHANNEL": "auto"}, "a sparse exchange", "for a message from rank 2"),
+    ],
+)  # fmt: skip
+def test_who_waits_tells_for_whom(
+    mpi: str, kind: str, environment: dict[str, str], call: str, waits: str, tmp_path: Path
+) -> None:
+    words = command(
+        mpi, 3, "chaos", "--kind", kind, "--deed", "late", "--seed", "2", "--within", LATE,
+        "--bytes", "800", "--exchanges", "20",
+    )  # fmt: skip
+    reports, told = run_job(
+        words, tmp_path, **({"TONARI_CHANNEL": "shared", "TONARI_HANG_REPORT": "1"} | environment)
+    )
+    assert [(report["code"], report["wrong"]) for report in reports] == [(0, 0)] * 3
+    assert len(told) == 2
+    late = reports[2]["process"]
+    lines = [told_by(told, rank) for rank in (0, 1)]
+    for rank, line in enumerate(lines):
+        process = reports[rank]["process"]
+        begin = rf"tonari: rank {rank} \(process {process}\) has waited for [23] s \(since "
+        assert re.match(rf'{begin}\d\d:\d\d:\d\d\) in "{call}', line), line
+    # One may wait for the other, who waits for the last.
+    assert any(waits in line for line in lines), lines
+    assert any(f"rank 2 (process {late}, sleeping) is not in tonari" in line for line in lines)
+    others_wait = [f"rank {1 - k} (process {reports[1 - k]['process']}" for k in (0, 1)]
+    for line, other in zip(lines, others_wait, strict=True):
+        assert other not in line or "waits for rank" in line.split(other)[1], line
+
+
+@each_mpi
+def test_a_stopped_rank_is_told_of_and_waited_for(mpi: str, tmp_path: Path) -> None:
+    words = command(
+        mpi, 2, "chaos", "--deed", "halt", "--seed", "1", "--within", LATE, "--exchanges", "3000",
+    )  # fmt: skip
+    reports, told = run_job(words, tmp_path, TONARI_HANG_REPORT="1")
+    assert [(report["code"], report["wrong"]) for report in reports] == [(0, 0)] * 2
+    assert f"rank 1 (process {reports[1]['process']}) is stopped" in told_by(told, 0)
+
+
+@each_mpi
+def test_no_report_is_wanted(mpi: str, tmp_path: Path) -> None:
+    words = command(
+        mpi, 2, "chaos", "--deed", "late", "--seed", "1", "--within", LATE, "--exchanges", "20"
+    )
+    assert run_job(words, tmp_path, TONARI_HANG_REPORT="0")[1] == []
+
+
+@pytest.mark.parametrize("value", ["-1", built.more("soon"), built.more("1.5")])
+def test_a_wrong_time_is_one_sentence(value: str, tmp_path: Path) -> None:
+    mpi = next(iter(BUILT), None) or pytest.skip("there is no build")
+    env = os.environ | ENVIRONMENT | {"TONARI_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        command(mpi, 2, "exchange"), capture_output=True, encoding="utf-8", timeout=60,
+        env=env | {"TONARI_HANG_REPORT": value},
+    )  # fmt: skip
+    assert done.returncode != 0
+    says = f"TONARI_HANG_REPORT is '{value}'; it must be a number of seconds, 0 for no report"
+    assert f"tonari_peers: {says}" in done.stderr.splitlines()
+
+
+TRIALS = int(os.environ.get("TONARI_PEERS_TRIALS", "0"))  # by hand: some thousands
+SEED = int(os.environ.get("TONARI_TEST_SEED", "1"))
+WAYS: list[dict[str, str]] = [
+    {},
+    {"TONARI_CHANNEL": "shared"},
+    {"TONARI_CHANNEL": "p2p-packed"},
+    {"TONARI_TUNE": "online"},
+    {"TONARI_PROGRESS": "thread"},
+    {"TONARI_ALGORITHM": "native"},
+    {"TONARI_CHANNEL": "onesided"},
+]
+
+
+def one_trial(mpi: str, deed: str, seed: int, folder: Path) -> None:
+    """Bad luck with one kind of exchange, drawn by the seed."""
+    draw = random.Random(seed)
+    kind, way = draw.choice(EVERY_KIND), draw.choice(WAYS)
+    size = draw.choice(["8", "800", "8192", "400000"])
+    if kind == "mapped":
+        size = "8192"
+    ranks = draw.choice([2, 3, 3, 4])
+    words = command(
+        mpi, ranks, "chaos", "--kind", kind, "--deed", deed, "--seed", str(seed), "--bytes", size,
+        "--within", str(draw.choice([3_000, 30_000, 300_000])), "--exchanges", "60",
+        launcher=GO_ON[mpi] if deed == "kill" else (),
+    )  # fmt: skip
+    settings = {"TONARI_TIMEOUT": "0.5", "TONARI_HANG_REPORT": "5", "TMPDIR": str(folder)}
+    print(f"TONARI_TEST_SEED={seed}:", shlex.join(words), settings | way)
+    environment = {"TONARI_CHANNEL": "auto"} | settings | way
+    reports, _ = run_job(words, folder, **environment)
+    assert all(report["wrong"] == 0 for report in reports), reports
+    if deed == "kill":
+        dead = seed % ranks
+        assert [report["rank"] for report in reports] == [k for k in range(ranks) if k != dead]
+        assert all(report["peer_error"] for report in reports), reports
+        assert all(report["seconds"] < 8 for report in reports), reports
+    else:
+        assert [report["code"] for report in reports] == [0] * ranks, reports
+    # Grids are freed together, and sparse exchanges with their communicator.
+    if kind not in ("mapped", "array", "sparse"):
+        assert [report["mappings"] for report in reports] == [0] * len(reports), reports
+    assert all(is_gone(report["process"]) for report in reports)
+    assert not [path for path in folder.rglob("*") if path.name.startswith("tonari-")]
+
+
+def trials(mpi: str, deed: str, number: int, tmp_path: Path) -> None:
+    """Two at a time, as most of the time they wait."""
+    seeds = range(SEED, SEED + (TRIALS or number))
+    folders = [tmp_path / str(seed) for seed in seeds]
+    for folder in folders:
+        folder.mkdir()
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda seed, folder: one_trial(mpi, deed, seed, folder), seeds, folders))
+
+
+@each_mpi
+@pytest.mark.parametrize("deed", ["kill", "stop"])
+def test_bad_luck_at_random_times(mpi: str, deed: str, tmp_path: Path) -> None:
+    trials(mpi, deed, 6, tmp_path)
+
+
+@pytest.mark.more
+@each_mpi
+@pytest.mark.parametrize("deed", ["kill", "stop"])
+def test_much_bad_luck_at_random_times(mpi: str, deed: str, tmp_path: Path) -> None:
+    trials(mpi, deed, 40, tmp_path)

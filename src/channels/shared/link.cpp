@@ -55,9 +55,11 @@ struct Track {
   std::array<Cell, Lane::pipeline_cells> cells;
 };
 
-void check_end(const Node& node, std::size_t index, bool left, const char* needed_for) {
+// error: of an attempt to reach its memory.
+void check_end(const Node& node, std::size_t index, bool left, const char* needed_for,
+               int error = 0) {
   const std::int32_t rank = node.ranks()[index];
-  if (node.ended(index))
+  if (node.ended(index, error))
     fail(Errc::peer, "rank ", rank, " (process ", node.process(index), ") has ended, ", needed_for);
   if (left)
     fail(Errc::peer, "rank ", rank, " has freed its request, ", needed_for,
@@ -126,9 +128,7 @@ class SharedIn final : public InEdge {
     return true;
   }
   void taken(std::size_t part, int parity) override { track_.cell(part, parity).release(); }
-  void check() const override {
-    check_end(node_, index_, has_left(track_.lane->sender_left), "from which a message is awaited");
-  }
+  void check() const override { check_after(0); }
 
  private:
   void fetch(const Cell& cell) const {
@@ -139,9 +139,14 @@ class SharedIn final : public InEdge {
     // completed cannot have left while its cell is full.
     if (had_left(track_.lane->sender_left)) check();
     if (error == 0) return;
-    if (node_.ended(index_)) check();
+    check_after(error);
     fail(Errc::memory, "the memory of rank ", node_.ranks()[index_], " can no longer be read (",
          std::strerror(error), "); set TONARI_CHANNEL=p2p-packed");
+  }
+
+  void check_after(int error) const {
+    check_end(node_, index_, has_left(track_.lane->sender_left), "from which a message is awaited",
+              error);
   }
 
   const Node& node_;

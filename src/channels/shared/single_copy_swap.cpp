@@ -129,6 +129,9 @@ class SingleCopySwap final : public Swap {
   void succeed(int error) const {
     if (error == 0) return;
     check();
+    if (error == ESRCH)  // it ends, but does not yet count as ended
+      fail(Errc::peer, "rank ", block_.peer, " (process ", process_,
+           ") has ended, and this rank swaps a block with it");
     fail(Errc::memory, "the memory of rank ", block_.peer, " cannot be read and written (",
          std::strerror(error), "); set TONARI_CHANNEL=p2p-packed");
   }

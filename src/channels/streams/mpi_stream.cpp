@@ -110,7 +110,8 @@ MpiIn::~MpiIn() {
 
 void MpiIn::close() {
   std::array requests{more_request_, active_ ? first_request_ : MPI_REQUEST_NULL};
-  (void)abandon(requests, [](std::size_t) { return false; });
+  if (abandon(requests, [](std::size_t) { return false; }))
+    leak(std::move(first_), std::move(more_));
   if (!active_ && first_request_ != MPI_REQUEST_NULL) MPI_Request_free(&first_request_);
   first_request_ = more_request_ = MPI_REQUEST_NULL;
   active_ = false;

@@ -165,13 +165,12 @@ void Streams::leave() {
   if (own_) tell_left(left_word(own_));
 }
 
-void Streams::check(const StreamPeer& peer) const {
-  if (!peer.shared) return;  // the MPI decides what happens
+void Streams::check(const StreamPeer& peer, int error) const {
   const auto k = static_cast<std::size_t>(&peer - peers_.get());
-  if (node_->ended(peer.index))
+  if (node_->here(peer.edges.rank) && node_->ended(peer.index, error))
     fail(Errc::peer, "rank ", peer.edges.rank, " (process ", node_->process(peer.index),
          ") has ended, which this rank exchanges blocks with");
-  if (has_left(left_word(theirs_[k])))
+  if (peer.shared && has_left(left_word(theirs_[k])))
     fail(Errc::peer, "rank ", peer.edges.rank,
          " has given up an exchange or freed its neighborhood, and this rank waits for it");
 }

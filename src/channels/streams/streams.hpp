@@ -76,7 +76,8 @@ class Streams {
   std::byte* board(std::size_t k) const;
 
   // Throws Errc::peer if the peer has ended, or has left its streams.
-  void check(const StreamPeer& peer) const;
+  // error: of an attempt to reach its memory.
+  void check(const StreamPeer& peer, int error = 0) const;
   // Whether what was read of the peer's own memory just now may no longer be what it sent.
   bool had_left(const StreamPeer& peer) const;
   // This rank does not go on: an exchange was given up in the middle. The others find out when they
