@@ -95,7 +95,9 @@ def entries(table: dict, build: Path) -> Iterator[Entry]:
             ),
             None,
         )
-        if program is None or (labels & (ONE_MPI | {REPEATED}) and not Path(program).is_file()):
+        if program is None or (
+            labels & (ONE_MPI | LATER | {REPEATED}) and not Path(program).is_file()
+        ):
             continue
         ranks = int(command[command.index("-n") + 1]) if "-n" in command else 0
         filter = next(
