@@ -20,6 +20,7 @@ Everything raises tonari.Error, with the sentences of the C interface.
 
 from typing import TYPE_CHECKING, Any
 
+from tonari.mpi import library as _library  # the first: it says what is missing
 from tonari.mpi.grid import Grid
 from tonari.mpi.grid_shape import Bricks, Ghosts
 from tonari.mpi.in_place import (
@@ -36,14 +37,14 @@ from tonari.mpi.in_place import (
     ialltoallv_inplace_general,
     ialltoallw_inplace,
 )
-from tonari.mpi.library import KIND as mpi_kind
-from tonari.mpi.library import PATH as library_path
 from tonari.mpi.neighborhood import Neighborhood
 from tonari.mpi.request import Request, RequestInfo, startall, waitall
 from tonari.mpi.vector import Vector, VectorFacts
 
 if TYPE_CHECKING:
     from tonari.mpi.product import RowParallel
+
+mpi_kind, library_path = _library.KIND, _library.PATH
 
 __all__ = [
     "Bricks",
