@@ -235,3 +235,17 @@ def test_sphinx_warns_of_nothing(builder: str, gathered: Path, tmp_path: Path) -
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_reference_of_python_has_all_that_is_public(gathered: Path) -> None:
+    import ast
+
+    text = (gathered / "reference/python.md").read_text(encoding="utf-8")
+    tree = ast.parse((SOURCE / "python/tonari/mpi/__init__.py").read_text(encoding="utf-8"))
+    (names,) = [
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    ]
+    assert set(re.findall(r"^## (\w+)$", text, re.M)) == {*names} - {"mpi_kind", "library_path"}
+    assert "start_with(send: Any, recv: Any) -> None\n    Starts the exchange" in text

@@ -19,6 +19,7 @@ from typing import Any
 import c_header
 import cpp_header
 import pictures
+import python_api
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADERS = ["tonari", "large_counts", "grid", "grid_layout", "blocks", "vector", "sparse", "group"]
@@ -150,7 +151,12 @@ def _unbroken(cell: str) -> str:
     return cell.replace(" ", "\u00a0") if len(cell) < 20 else cell
 
 
+def python(_order: str, _: Path) -> str:
+    """What tonari.mpi has."""
+    return python_api.reference(ROOT / "python/tonari/mpi")
+
+
 INSERTS: dict[str, Callable[[str, Path], str]] = {
     function.__name__: function
-    for function in (printed, commands, settings, algorithms, headers, picture, rows)
+    for function in (printed, commands, settings, algorithms, headers, picture, python, rows)
 }
