@@ -67,7 +67,11 @@ def run(
     preload = ["env", f"LD_PRELOAD={turns}:{folder / LIBRARIES[name]}"] if turns else []
     python = [*preload, sys.executable, str(program), *arguments]
     command = [mpi["mpiexec"], "-n", str(ranks), *python]
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, env=env)
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=240, env=env)
+    except subprocess.TimeoutExpired as late:
+        said = [str(part or b"", "utf-8", "replace") for part in (late.stdout, late.stderr)]
+        raise AssertionError("still running after 240 s:\n" + "\n".join(said)) from None
 
 
 def succeeded(done: subprocess.CompletedProcess[str]) -> str:

@@ -20,7 +20,11 @@ Everything raises tonari.Error, with the sentences of the C interface.
 
 from typing import TYPE_CHECKING, Any
 
-from tonari.mpi import library as _library  # the first: it says what is missing
+# isort: split (first: it says what is missing)
+from tonari.mpi.library import KIND as mpi_kind
+from tonari.mpi.library import PATH as library_path
+
+# isort: split
 from tonari.mpi.grid import Grid
 from tonari.mpi.grid_shape import Bricks, Ghosts
 from tonari.mpi.in_place import (
@@ -43,8 +47,6 @@ from tonari.mpi.vector import Vector, VectorFacts
 
 if TYPE_CHECKING:
     from tonari.mpi.product import RowParallel
-
-mpi_kind, library_path = _library.KIND, _library.PATH
 
 __all__ = [
     "Bricks",
