@@ -16,7 +16,7 @@ from unittest import mock
 import built
 import pytest
 from built import more
-from command_line import fits, refused
+from command_line import call, fits, refused
 from conftest import Run
 from tonari import preload
 from tonari.benchmark.launch import ANY_RANKS
@@ -287,6 +287,48 @@ def test_wrong_sizes_end_with_a_sentence(job: Any, mpi: str) -> None:
 def test_errors_are_returned(job: Any, mpi: str, way: str) -> None:
     done, _ = job(mpi, 3, "errors", TONARI_PRELOAD=way)
     assert done.returncode == 0, done.stderr
+
+
+# ---- large counts, which MPICH has
+
+LARGE = {form + "_c" for form in FORMS}
+
+
+def run_large(mpi: str, ranks: int, *words: str) -> list[dict[str, Any]]:
+    """The rows."""
+    program = Path("large").absolute()
+    source = SOURCE.with_name("large.c")
+    subprocess.run(
+        [built.c_compiler(MPIS[mpi]), "-g", "-std=c99", source, "-o", program], check=True
+    )
+    launch = [MPIS[mpi]["mpiexec"], "-n", str(ranks), str(program), *words]
+    variables = ANY_RANKS | {"TONARI_PRELOAD": "tonari"}
+    done = call("run", "--json", "rows.json", "--", *launch, **variables)
+    assert done.returncode == 0, done.stderr
+    return json.loads(Path("rows.json").read_text())
+
+
+@pytest.fixture
+def there(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TONARI_BUILD", str(built.CONFIG.parent.absolute()))
+
+
+@pytest.mark.parametrize("ranks", [3, more(5)])
+@pytest.mark.parametrize("mpi", [mpi for mpi in MPIS if mpi == "mpich"])
+def test_large_counts(there: None, mpi: str, ranks: int) -> None:
+    rows = run_large(mpi, ranks)
+    assert {row["call"] for row in rows} == LARGE
+    assert all(row["through_tonari"] == row["calls"] == 14 * ranks for row in rows)
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("mpi", [mpi for mpi in MPIS if mpi == "mpich"])
+def test_a_block_of_more_than_two_gigabytes(there: None, mpi: str) -> None:
+    if os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") < 6 << 30:
+        pytest.skip("needs 6 GiB of memory")
+    rows = run_large(mpi, 1, "huge")
+    assert all(row["through_tonari"] == 1 and row["bytes"] > 1 << 31 for row in rows)
 
 
 # ---- Fortran, in its three forms
