@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The blocking neighborhood collectives with large counts (_c, MPI 4). Counts that fit are narrowed.
+// Blocking neighborhood collectives with large counts (_c, MPI 4). Counts that fit become int.
 // A block that has more elements becomes one element of a derived type. Which of the two a rank
 // does is no other rank's concern: both ends see the same bytes.
 #include <algorithm>
