@@ -42,9 +42,11 @@ class BlockingCall {
     if (choice.tries()) choice.took(way, end - begin);
     state.called = true;
     if (recording())
-      record_call({caller_.name, caller_.site, static_cast<int>(way), first,
-                   arguments_.bytes(state), end - (first ? called : begin),
-                   tries ? "trial" : state.why_of(Arguments::kind)});
+      record_call({caller_.name, caller_.site, static_cast<int>(refused_ ? Way::native : way),
+                   first, arguments_.bytes(state), end - (first ? called : begin),
+                   refused_ ? "tonari refused it"
+                   : tries  ? "trial"
+                            : state.why_of(Arguments::kind)});
     return rc;
   }
 
@@ -62,15 +64,21 @@ class BlockingCall {
   // All ranks know of an error of the first exchange, since it is collective. Where they know of
   // any, the MPI says what is wrong.
   int failed(Communicator& state, int code) {
-    if (Arguments::all_know) return native();
+    if (Arguments::all_know) return refused();
     if (state.connected) return raise(comm(), code);
     give_up(state, "its first exchange failed");
+    return refused();
+  }
+
+  int refused() {
+    refused_ = true;
     return native();
   }
 
   Caller caller_;
   Function* real_;
   const Arguments& arguments_;
+  bool refused_ = false;  // by tonari: the MPI has done it
 };
 
 }  // namespace tonari::preload
