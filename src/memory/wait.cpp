@@ -100,7 +100,8 @@ Wait::Then Wait::idle(bool may_sleep) {
 }
 
 Wait::Then IdleTests::idle(const WaitPolicy& policy) {
-  constexpr std::uint32_t progress_every = 16, look_every = 256;
+  // where processes outnumber cores by far, a test that gives the core away takes many milliseconds
+  constexpr std::uint32_t progress_every = 16, look_every = 32;
   if (policy.crowded) ::sched_yield();
   if (++tests_ % progress_every != 0) return Wait::Then::look;
   if (tests_ % look_every != 0) return Wait::Then::progress;

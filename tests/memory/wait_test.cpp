@@ -210,8 +210,8 @@ TEST(IdleTests, ProgressOftenAndCheckAfterAWhile) {
   EXPECT_EQ(checks, 0) << "long before the time";
   tests.reset();
   look({true, 0}, 2048);
-  EXPECT_EQ(checks, 8);
-  EXPECT_EQ(progress, 120);
+  EXPECT_EQ(checks, 64);
+  EXPECT_EQ(progress, 64);
 }
 
 TEST(IdleTests, TellOfAWaitThatIsLong) {
