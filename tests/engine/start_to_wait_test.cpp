@@ -124,8 +124,8 @@ TEST_F(StartToWait, AllocatesNothingAndCallsNoCollective) {
         }
 }
 
-// Where nothing waits for anything: one call starts all messages, and one completes them if they are
-// there. (If not, it is repeated: docs/adr/0035.) More bytes are packed message by message.
+// Where nothing waits for anything: one call starts all messages, and one completes them if they
+// are there. (If not, it is repeated: docs/adr/0035.) More bytes are packed message by message.
 TEST_F(StartToWait, SmallBlocksTakeTwoCalls) {
   if (world_size() == 1) GTEST_SKIP() << "needs two ranks";
   Topology line = torus_of_all(1);
