@@ -21,6 +21,7 @@ program grids_test
   call exchanges()
   call own_arrays()
   call reverse()
+  call pairs()
   call files()
   call parts()
   call pointers()
@@ -204,6 +205,28 @@ contains
     call tonari_grid_reverse(grid, 1, tonari_ghosts(), MPI_PROD, ierror)
     call expect_error(ierror, TONARI_ERR_ARGUMENT, 'MPI_SUM', 'a product')
     call tonari_grid_free(grid)
+  end subroutine
+
+  ! A cell of two numbers, twice: their type is read, and stays, since it is predefined.
+  subroutine pairs()
+    type(tonari_grid) :: grid
+    type(tonari_grid_shape) :: shape
+    DATATYPE :: pair
+    real(real64), target :: u(2, 0:n1 + 2, -1:n2 + 1)
+    integer :: time
+    shape = shape_of_rank(1)
+    do time = 1, 2
+      call MPI_Type_contiguous(2, MPI_DOUBLE_PRECISION, pair, ierror)
+      call MPI_Type_commit(pair, ierror)
+      call tonari_grid_create(cart, shape, pair, MPI_INFO_NULL, grid, arrays=[c_loc(u)])
+      call MPI_Type_free(pair, ierror)
+      u(1, :, :) = 1
+      u(2, :, :) = 10
+      call tonari_grid_reverse(grid, 1, tonari_ghosts(), MPI_SUM)
+      call expect(all(u(1, 3:n1 - 1, 2:n2 - 2) == 1) .and. all(u(1, 1, 2:n2 - 2) == 2) .and. &
+                  all(u(2, 1:n1, 1:n2) == 10 * u(1, 1:n1, 1:n2)), 'pairs of numbers')
+      call tonari_grid_free(grid)
+    end do
   end subroutine
 
   subroutine files()

@@ -173,6 +173,14 @@ TEST_F(VectorReverse, AllTypes) {
   all_ops(std::uint64_t{}, MPI_UINT64_T);
   exchange<std::complex<float>>(vector, s, common, MPI_C_FLOAT_COMPLEX, MPI_SUM, "auto", 0);
   exchange<std::complex<double>>(vector, s, common, MPI_C_DOUBLE_COMPLEX, MPI_SUM, "auto", 0);
+  // numbers of Fortran
+  all_ops(0.f, MPI_REAL);
+  all_ops(0., MPI_DOUBLE_PRECISION);
+  all_ops(0., MPI_REAL8);
+  all_ops(std::int32_t{}, MPI_INTEGER);
+  all_ops(std::int64_t{}, MPI_INTEGER8);
+  exchange<std::complex<float>>(vector, s, common, MPI_COMPLEX, MPI_SUM, "auto", 0);
+  exchange<std::complex<double>>(vector, s, common, MPI_DOUBLE_COMPLEX, MPI_SUM, "auto", 0);
   must(tonari_vector_free(&vector));
 }
 
