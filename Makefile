@@ -13,7 +13,7 @@ python := $(BUILD)/venv/bin/python
 build := $(python) tools/build.py $(BUILD)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-all bench docs install format clean distclean
+.PHONY: help build demo test test-all test-large bench docs install format clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -38,6 +38,11 @@ test-all: ## the other tests: more numbers of ranks, large cases, more of the be
 	@tools/setup.sh test
 	@$(build)
 	@tools/run-tests.sh more
+
+test-large: ## blocks of 2.5 GB through everything: needs up to 21 GB of memory, and many minutes
+	@tools/setup.sh test
+	@$(build) large_tests
+	@TONARI_TEST_LARGE=1 ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -L '^large$$'
 
 bench: ## compare with the native collectives (options of `./tonari bench` in BENCH=)
 	@tools/setup.sh bench

@@ -39,7 +39,7 @@ STRUCT = re.compile(r"typedef struct (?:\w+ )?\{(.*?)\} tonari_(\w+);", re.S)
 UNION = re.compile(r"TONARI_UNNAMED union \{\s*(.*?;).*?\};", re.S)
 MEMBER = re.compile(r"(?:const )?(?P<type>\w+)(?P<pointer>\*?) (?P<names>[^;]+);")
 KINDS = {"MPI_Comm": "H", "MPI_Info": "H", "MPI_Datatype": "H", "MPI_Op": "H"}
-KINDS |= {"int": "i", "int64_t": "l"}
+KINDS |= {"int": "i", "int64_t": "l", "MPI_Count": "l"}
 TYPES = {
     "int": ctypes.c_int,
     "int64_t": ctypes.c_int64,
