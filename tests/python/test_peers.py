@@ -460,6 +460,8 @@ def one_trial(mpi: str, deed: str, seed: int, folder: Path) -> None:
 
 def trials(mpi: str, deed: str, number: int, tmp_path: Path) -> None:
     """Two at a time, as most of the time they wait."""
+    if deed == "kill" and mpi != "openmpi":
+        pytest.skip("MPICH ends some of the ranks that are left, by SIGUSR1 among others")
     seeds = range(SEED, SEED + (TRIALS or number))
     folders = [tmp_path / str(seed) for seed in seeds]
     for folder in folders:
