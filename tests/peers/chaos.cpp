@@ -58,6 +58,7 @@ int run_chaos(const Chaos& chaos, const RankBesideAnother& beside) {
   const bool victim =
       report.rank == static_cast<int>(chaos.seed % static_cast<std::uint64_t>(size));
   if (victim) chaos.deed == "late" ? sleep_for(chaos.within) : beside.say_go();
+  if (victim && chaos.deed == "halt") sleep_for(200'000);  // it is stopped in here
   run_until(*exchange, kills ? 100'000'000 : chaos.exchanges, report);
   exchange->free();
   report.write();

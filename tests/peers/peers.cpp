@@ -367,7 +367,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
   else
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  signal(SIGUSR1, SIG_IGN);  // by which MPICH's launcher tells of a rank that died
+  signal(SIGUSR1, SIG_IGN);  // as in signals.hpp; the MPI may have made it the default again
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   int rank = 0, size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

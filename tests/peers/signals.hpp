@@ -59,6 +59,7 @@ class RankBesideAnother {
       return;
     }
     close(go_[1]);
+    signal(SIGUSR1, SIG_IGN);  // by which MPICH's launcher tells of a rank that ended early
     char word = 0;
     if (deed && read(go_[0], &word, 1) == 1) deed(rank);
     int status = 0;

@@ -385,7 +385,7 @@ def test_who_waits_tells_for_whom(
 @each_mpi
 def test_a_stopped_rank_is_told_of_and_waited_for(mpi: str, tmp_path: Path) -> None:
     words = command(
-        mpi, 2, "chaos", "--deed", "halt", "--seed", "1", "--within", LATE, "--exchanges", "3000",
+        mpi, 2, "chaos", "--deed", "halt", "--seed", "1", "--within", LATE, "--exchanges", "30",
     )  # fmt: skip
     reports, told = run_job(words, tmp_path, TONARI_HANG_REPORT="1")
     assert [(report["code"], report["wrong"]) for report in reports] == [(0, 0)] * 2
@@ -461,7 +461,7 @@ def one_trial(mpi: str, deed: str, seed: int, folder: Path) -> None:
 def trials(mpi: str, deed: str, number: int, tmp_path: Path) -> None:
     """Two at a time, as most of the time they wait."""
     if deed == "kill" and mpi != "openmpi":
-        pytest.skip("MPICH ends some of the ranks that are left, by SIGUSR1 among others")
+        pytest.skip("calls of MPICH notice dead ranks themselves: errors of the MPI, or the end")
     seeds = range(SEED, SEED + (TRIALS or number))
     folders = [tmp_path / str(seed) for seed in seeds]
     for folder in folders:
