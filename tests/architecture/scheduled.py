@@ -258,6 +258,7 @@ def main(ctest: str, build: Path, root: Path) -> int:
     )
     scheduled = list(entries(table, build))
     unbuilt = {label for row in table["tests"] if "command" not in row for label in labels_of(row)}
+    unbuilt |= LATER - {label for entry in scheduled for label in entry.labels}
     rooms = unbuilt | (CORE if "core" in unbuilt else set())
     tests = {
         program: tests_of(next(entry for entry in scheduled if entry.program == program), build)
