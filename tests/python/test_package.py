@@ -226,6 +226,8 @@ def test_each_mpi_gets_its_library(prefix: Path, mpi: str, way: str, tmp_path: P
     if way in ("component", "suffix") and not suffix:
         pytest.skip("its wrapper is not called mpicxx.NAME, as on Debian")
     if way == "pkg-config":
+        if not shutil.which("pkg-config"):
+            pytest.skip("there is no pkg-config")
         (tmp_path / "app.cpp").write_text(CXX_PROGRAM)
         pc = {"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}
         flags = succeeded(["pkg-config", "--cflags", "--libs", f"tonari-{mpi}"], **pc).split()
@@ -297,6 +299,7 @@ def test_the_fortran_module_is_compiled_in_the_project(prefix: Path, tmp_path: P
 
 
 @needs_fortran
+@pytest.mark.skipif(not shutil.which("pkg-config"), reason="there is no pkg-config")
 @pytest.mark.parametrize("mpi", FORTRAN)
 def test_fortran_in_a_single_command(prefix: Path, mpi: str, tmp_path: Path) -> None:
     (tmp_path / "app.f90").write_text(FORTRAN_PROGRAM)
