@@ -331,8 +331,8 @@ EVERY_KIND = [
 
 
 def told_by(told: list[str], rank: int) -> str:
-    (line,) = [line for line in told if line.startswith(f"tonari: rank {rank} ")]
-    return line
+    """The first line of a rank: a busy machine may be late by another report."""
+    return next(line for line in told if line.startswith(f"tonari: rank {rank} "))
 
 
 @waits_under_each_mpi
@@ -375,16 +375,17 @@ def test_who_waits_tells_for_whom(
         words, tmp_path, **({"TONARI_CHANNEL": "shared", "TONARI_HANG_REPORT": "1"} | environment)
     )
     assert [(report["code"], report["wrong"]) for report in reports] == [(0, 0)] * 3
-    assert len(told) == 2
     late = reports[2]["process"]
     lines = [told_by(told, rank) for rank in (0, 1)]
     for rank, line in enumerate(lines):
         process = reports[rank]["process"]
-        begin = rf"tonari: rank {rank} \(process {process}\) has waited for [23] s \(since "
+        begin = rf"tonari: rank {rank} \(process {process}\) has waited for [2-9] s \(since "
         assert re.match(rf'{begin}\d\d:\d\d:\d\d\) in "{call}', line), line
     # One may wait for the other, who waits for the last.
     assert any(waits in line for line in lines), lines
-    assert any(f"rank 2 (process {late}, sleeping) is not in tonari" in line for line in lines)
+    # Some kernels call a process that sleeps "running".
+    absent = rf"rank 2 \(process {late}, \w+\) is not in tonari"
+    assert any(re.search(absent, line) for line in lines), lines
     others_wait = [f"rank {1 - k} (process {reports[1 - k]['process']}" for k in (0, 1)]
     for line, other in zip(lines, others_wait, strict=True):
         assert other not in line or "waits for rank" in line.split(other)[1], line
