@@ -74,7 +74,8 @@ typedef const struct tonari_messages_s {
  *                          hop by hop on a virtual mesh of ranks of N dimensions (1 to log2 of the
  *                          ranks), at most the sum of (extent - 1) messages per rank. It is for
  *                          very many short messages: each travels up to N times.
- *  messages owned by the caller, who frees it with tonari_messages_free.
+ *  messages owned by the caller, who frees it with tonari_messages_free. The library keeps up to
+ *           8 MiB of what was freed last for the next call.
  * Sizes are bounded by memory only; long messages go in parts. Of one that has more than 16 KiB the
  * data are received where they stay, without a copy.
  * While it waits, exchanges in flight are driven.

@@ -32,7 +32,7 @@ std::unique_ptr<OwnedMessages> take_messages() {
 }
 
 void put_away(std::unique_ptr<OwnedMessages> messages) {
-  constexpr Bytes most = 128 << 10;
+  constexpr Bytes most = 8 << 20;
   if (messages && messages->result.held() <= most)
     messages.reset(spare.exchange(messages.release()));
 }

@@ -44,11 +44,23 @@ Bytes SparseResult::held() const {
          places.capacity() * sizeof places[0];
 }
 
+void SparseResult::make_room(Bytes bytes) {
+  room = 0;
+  data.reset();
+  data = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  room = bytes;
+}
+
 // ---- What this rank sends
 
 SparseExchange::SparseExchange(MPI_Comm comm, std::unique_ptr<PairMessages> pairs,
                                const Limits& limits)
-    : comm_(comm), limits_(limits), packing_(limits.short_most), pairs_(std::move(pairs)) {
+    : comm_(comm),
+      limits_(limits),
+      packing_(limits.short_most),
+      reserved_(little()),
+      next_(little()),
+      pairs_(std::move(pairs)) {
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &ranks_);
   counts_.resize(static_cast<std::size_t>(ranks_));
@@ -57,7 +69,7 @@ SparseExchange::SparseExchange(MPI_Comm comm, std::unique_ptr<PairMessages> pair
 void SparseExchange::forget() {
   for (std::vector<Word>* words : {&outgoing_, &arrived_}) {
     words->clear();
-    if (words->capacity() * word > 2 * limits_.little) words->shrink_to_fit();
+    if (words->capacity() * word > 2 * reserved_.bytes) words->shrink_to_fit();
   }
   order_.clear(), sent_.clear(), got_.clear(), entries_.clear();
   failure_.reset();
@@ -112,17 +124,20 @@ void SparseExchange::append(const SparseMessage& message) {
   sent_.back().end += words;
 }
 
-// What little messages take, so that nothing can fail behind the agreement.
+SparseExchange::Room SparseExchange::little() const {
+  return {limits_.little, limits_.little / message_weight};
+}
+
+// What as much as last time takes, so that nothing can fail behind the agreement.
 void SparseExchange::reserve() {
   SparseResult& result = *result_;
-  const std::size_t most = limits_.little / message_weight;
+  const auto [bytes, most] = reserved_;
   const std::size_t peers = pairs_ ? pairs_->size() : 0;
-  arrived_.reserve(limits_.little / word + peers * head_words);
+  arrived_.reserve(bytes / word + peers * head_words);
   got_.reserve(most), entries_.reserve(most);
+  requests_.reserve(2 * (bytes / limits_.short_most + bytes / limits_.part));  // parts in and out
   result.sources.reserve(most), result.sizes.reserve(most), result.places.reserve(most);
-  if (result.room >= limits_.little) return;
-  result.data = std::make_unique_for_overwrite<std::byte[]>(limits_.little);
-  result.room = limits_.little;
+  if (result.room < bytes) result.make_room(bytes);
 }
 
 // ---- The first part: short messages travel
@@ -141,6 +156,7 @@ void SparseExchange::open(const Call& call, SparseResult& result) {
   if (given_up_ || !finished())
     fail(Errc::peer,
          "an earlier sparse exchange on this communicator failed in the middle; use another one");
+  reserved_ = next_;
   forget();
   call_ = &call, result_ = &result;
   part_ = Part::opening;
@@ -304,8 +320,12 @@ bool SparseExchange::receive_if_any() {
 void SparseExchange::note(std::uint64_t heaviest, std::uint64_t most_messages) {
   last_bytes_ = static_cast<double>(heaviest);
   last_messages_ = static_cast<double>(most_messages);
-  is_little_ =
-      heaviest <= std::min(limits_.little / static_cast<Bytes>(ranks_), limits_.short_most);
+  const auto ranks = static_cast<std::uint64_t>(ranks_);
+  fits_ = heaviest <= reserved_.bytes / ranks && most_messages <= reserved_.messages / ranks;
+  next_ = little();
+  if (heaviest <= limits_.kept / ranks)
+    next_ = {std::max(next_.bytes, heaviest * ranks),
+             std::max(next_.messages, most_messages * ranks)};
 }
 
 // Another rank may be out of this round earlier and send for the next exchange: the tag tells those
@@ -396,12 +416,8 @@ void SparseExchange::place() {
     all = checked_add(all, entry.bytes, "bytes received");
     parts += entry.bytes / limits_.part + 1;
   }
-  if (all > result.room) {
-    result.data.reset();
-    result.data = std::make_unique_for_overwrite<std::byte[]>(all);
-    result.room = all;
-  }
-  if (!is_little_) requests_.reserve(parts + long_parts());
+  if (all > result.room) result.make_room(all);
+  if (!fits_) requests_.reserve(parts + long_parts());
 }
 
 void SparseExchange::copy_short() const {
@@ -464,8 +480,9 @@ void SparseExchange::complete(RankGroup* group) {
   if (forwards) group->run_collectively(std::cref(hop_by_hop));
   part_ = Part::completing;
   error_ = failure_ ? failure_ : error_of([&] { place(), copy_short(); });
-  if (!is_little_) return check_memory();
+  if (!fits_) return check_memory();
   if (error_) throw *error_;
+  start_moving();
 }
 
 // All must have the memory before the first long message moves.

@@ -20,7 +20,8 @@
 // Short messages for one rank travel together, and come before it is known how many there are. Of a
 // long one only the length does. When all lengths are known, and all ranks have agreed that they
 // have the memory, long ones are received in their final place. That second agreement is left out
-// where all that any rank can have got is little enough for memory that was there before.
+// where the memory was there before: each rank keeps as much as any can have got in the last
+// exchange, if that is not much.
 #pragma once
 
 #include <mpi.h>
@@ -56,12 +57,14 @@ struct SparseResult {
 
   void clear() { sources.clear(), sizes.clear(), places.clear(); }  // keeps its memory
   Bytes held() const;
+  void make_room(Bytes bytes);
 };
 
 class SparseExchange {
  public:
   struct Limits {                 // bytes; the same on all ranks
-    Bytes little = 64 << 10;      // that all ranks together may send without a second agreement
+    Bytes little = 64 << 10;      // for which memory is there at first
+    Bytes kept = 4 << 20;         // for which memory is kept, if the last exchange was as large
     Bytes short_most = 16 << 10;  // of a short message
     Bytes piece = 64 << 10;       // of short messages that travel together; fits a short one
     Bytes part = 1 << 30;         // of a long message
@@ -126,6 +129,11 @@ class SparseExchange {
     const std::byte* address;  // null: a long one, which is still to come
   };
 
+  struct Room {  // the same on all ranks
+    Bytes bytes;
+    std::uint64_t messages;
+  };
+
   // How a rank's message to another begins, when they meet pairwise.
   enum HeadWord : std::size_t { failed, alike, weighs = alike + 2, counted, head_words };
   static_assert(head_words == PairMessages::head_words);
@@ -162,6 +170,7 @@ class SparseExchange {
   void copy_short() const;
   void move_long();
   void forget();
+  Room little() const;
   template <class Work>
   void each_part(Bytes bytes, Work work) const;
   std::size_t long_parts() const;
@@ -185,7 +194,8 @@ class SparseExchange {
   int rank_ = 0, ranks_ = 0;
   int tag_ = sparse_odd;
   double last_messages_ = 1, last_bytes_ = 0;
-  bool is_little_ = false;
+  Room reserved_, next_;            // by this exchange, and by the next one
+  bool fits_ = false;               // all of it, on all ranks, into what was reserved
   std::uint64_t weight_ = 0;        // of what this rank sends: bytes, and some for each message
   std::vector<std::size_t> order_;  // of messages, by receiver
   std::vector<Word> outgoing_, arrived_;

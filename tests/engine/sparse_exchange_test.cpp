@@ -9,6 +9,7 @@
 #include "channels/owned_comm.hpp"
 #include "engine/mpi_rank_group.hpp"
 #include "engine/shared_comm.hpp"
+#include "support/counting.hpp"
 #include "support/oracle.hpp"
 
 namespace tonari {
@@ -94,12 +95,38 @@ class SparseExchangeTest : public testing::TestWithParam<bool> {
 
 TEST_P(SparseExchangeTest, PiecesAndParts) {
   SparseExchange exchange(comm.get(), pairs(),
-                          {.little = 300, .short_most = 40, .piece = 64, .part = 24});
+                          {.little = 300, .kept = 2000, .short_most = 40, .piece = 64, .part = 24});
   const std::vector<SparseMethod> all = methods();
   for (unsigned k = 0; k < static_cast<unsigned>(test::cases(300)); ++k) {
     SCOPED_TRACE("exchange " + std::to_string(k));
     run(exchange, k, all[k % all.size()]);
     if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// Memory for the bytes of the last exchange is there, so nobody has to agree on it.
+TEST_P(SparseExchangeTest, AsManyBytesAsLastTimeNeedOneAgreement) {
+  if (!test::counts_allocations()) GTEST_SKIP() << "allocations are not counted";
+  SparseExchange exchange(comm.get(), pairs());
+  const std::vector<std::byte> bytes(70000, std::byte(world_rank()));
+  const SparseMessage message{(world_rank() + 1) % world_size(), bytes.data(), bytes.size()};
+  const SparseExchange::Call call{std::nullopt,
+                                  {GetParam() ? Kind::pairwise : Kind::nbx},
+                                  std::span(&message, 1),
+                                  {Ballot(1), Ballot(7)}};
+  SparseResult result;
+  for (int round = 0; round < 4; ++round) {
+    result.clear();
+    test::arm();
+    exchange.open(call, result);
+    exchange.wait();
+    exchange.complete(nullptr);
+    exchange.wait();
+    const auto counted = test::disarm();
+    EXPECT_EQ(counted.collectives, GetParam() ? 0 : round == 0 ? 2 : 1) << counted.first;
+    EXPECT_EQ(counted.allocations == 0, round > 1) << "round " << round;
+    ASSERT_EQ(result.sizes, std::vector<MPI_Count>{70000});
+    EXPECT_EQ(result.data[69999], std::byte((world_rank() + world_size() - 1) % world_size()));
   }
 }
 
