@@ -35,6 +35,12 @@ def get_cmake_dir() -> str:
     return str(_find(LIBRARIES, "cmake/tonari/tonariConfig.cmake").parent)
 
 
+def programs() -> Path | None:
+    """The folder of the benchmark programs that pip installed."""
+    folder = PACKAGE / "lib" / "tonari" / "abi"
+    return folder if (folder / "tonari_bench").is_file() else None
+
+
 def _find(folders: Iterable[Path], pattern: str) -> Path:
     for folder in folders:
         if found := sorted(folder.glob(pattern)):

@@ -102,6 +102,9 @@ def test_the_wheel_has_what_programs_need(wheel: Path) -> None:
         if file.is_file()
     }
     assert len(headers) > 10 and headers <= names
+    programs = {name for name in names if re.fullmatch(r"tonari/lib/tonari/abi/tonari_\w+", name)}
+    kinds = ["", "_halo", "_inplace", "_sparse", "_spmv"]
+    assert programs == {f"tonari/lib/tonari/abi/tonari_bench{kind}" for kind in kinds}
     libraries = [name for name in names if ".so" in name and not name.startswith("_tonari_core")]
     assert len(libraries) == 1
     assert re.fullmatch(r"tonari/lib/tonari/abi/libtonari_abi\.so\.\d+\.\d+", libraries[0])
@@ -151,6 +154,27 @@ def program(request: Any, places: dict[str, Path], tmp_path_factory: Any) -> Pat
 def test_a_program_runs_under_each_mpi(program: Path, mpi: abi.Run) -> None:
     printed = succeeded([mpi.mpiexec, "-n", 2, program], **mpi.environment())
     assert sorted(re.findall(r"rank \d got \d", printed)) == ["rank 0 got 1", "rank 1 got 0"]
+
+
+@abi.each
+def test_the_command_line_measures(python: Path, mpi: abi.Run, tmp_path: Path) -> None:
+    figure = tmp_path / "bench.svg"
+    here = {
+        "PYTHONPATH": "",
+        "TONARI_BUILD": "",
+        "PATH": os.pathsep.join([str(Path(mpi.mpiexec).parent), "/usr/bin"]),
+    }
+    words = ["bench", "moore:2:1", "--bytes", "8,64", "--rounds", "20", "--plot", figure]
+    printed = succeeded([python.with_name("tonari"), *words], tmp_path, **here, **mpi.environment())
+    assert "auto" in printed and "<svg" in figure.read_text()
+    no_such = run([python.with_name("tonari"), *words, "--mpi", "mpich"], tmp_path, **here)
+    assert "was installed by pip" in no_such.stderr and no_such.returncode
+
+
+def test_without_an_mpi_it_says_so(python: Path, tmp_path: Path) -> None:
+    words = [python.with_name("tonari"), "bench", "moore:2:1", "--bytes", "8"]
+    done = run(words, tmp_path, PYTHONPATH="", TONARI_BUILD="", PATH=str(tmp_path))
+    assert "there is no mpiexec: `pip install 'mpich>=5.0.2'`" in done.stderr
 
 
 def test_cmake_finds_it(places: dict[str, Path], tmp_path: Path) -> None:

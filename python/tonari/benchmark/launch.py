@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Starting the benchmark programs under an MPI of the build tree."""
+"""Starting the benchmark programs: those of a build tree, or those that pip installed."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import typer
 
 from tonari.core import core
 from tonari.errors import ARGUMENT, FILE, INTERNAL, Error
+from tonari.installation import programs
 from tonari.suggestion import did_you_mean
 
 Rows = list[dict[str, Any]]
@@ -26,7 +28,7 @@ PROGRAM = "tonari_bench"
 
 @dataclass(frozen=True)
 class Mpi:
-    """One MPI of the build, and where things are."""
+    """An MPI, and where things are."""
 
     name: str
     mpiexec: str
@@ -34,21 +36,26 @@ class Mpi:
     source: Path
 
 
-def build_tree() -> Path:
+def build_tree() -> Path | None:
     """The folder with tonari-config.json: $TONARI_BUILD, or ./build."""
     folder = Path(os.environ.get("TONARI_BUILD") or "build")
-    if not (folder / "tonari-config.json").is_file():
-        raise Error(
-            f"there is no build in {folder}: run `make build`, or set TONARI_BUILD to the "
-            "build folder",
-            FILE,
-        )
-    return folder
+    if (folder / "tonari-config.json").is_file():
+        return folder
+    if programs() and not os.environ.get("TONARI_BUILD"):
+        return None
+    raise Error(
+        f"there is no build in {folder}: run `make build`, or set TONARI_BUILD to the build folder",
+        FILE,
+    )
 
 
 def find_mpi(name: str = "", wanted: str = PROGRAM) -> Mpi:
-    """The MPI of this name, or the first one of the build, with the wanted benchmark program."""
-    config = json.loads((build_tree() / "tonari-config.json").read_text())
+    """The MPI of this name, or the first one of the build, with the wanted benchmark program.
+    Without a build, what pip installed for the standard ABI."""
+    folder = build_tree()
+    if not folder:
+        return _installed_mpi(name, wanted)
+    config = json.loads((folder / "tonari-config.json").read_text())
     mpis = config["mpis"]
     if not mpis:
         raise Error("the build found no MPI: install Open MPI or MPICH and build again", FILE)
@@ -63,6 +70,23 @@ def find_mpi(name: str = "", wanted: str = PROGRAM) -> Mpi:
     if not program.is_file():
         raise Error(f"{program} does not exist: run `make build`", FILE)
     return Mpi(name, mpis[name]["mpiexec"], program, Path(config["source"]))
+
+
+def _installed_mpi(name: str, wanted: str) -> Mpi:
+    """With the mpiexec of this Python's environment, or else of PATH."""
+    folder = programs()
+    assert folder
+    if name not in ("", "abi"):
+        raise Error(
+            f"this tonari was installed by pip, for MPIs with the standard ABI of MPI 5, and has "
+            f"no {name}: leave out --mpi, or run `make build` in its sources",
+            ARGUMENT,
+        )
+    here = shutil.which("mpiexec", path=str(Path(sys.executable).parent))
+    mpiexec = here or shutil.which("mpiexec")
+    if not mpiexec:
+        raise Error("there is no mpiexec: `pip install 'mpich>=5.0.2'` brings an MPI along", FILE)
+    return Mpi("abi", mpiexec, folder / wanted, folder)
 
 
 def process_counts(text: str, option: str = "--ranks", most: int = 65536) -> list[int]:
@@ -192,5 +216,10 @@ def _complaint(lines: Sequence[str], status: int, program: str) -> str:
         for line in lines:
             if line.startswith(marker):
                 return line.removeprefix(marker)
+    if any("libmpi_abi.so" in line and "cannot open" in line for line in lines):
+        return (
+            "this mpiexec belongs to an MPI without the standard ABI of MPI 5: "
+            "`pip install 'mpich>=5.0.2'` brings one along"
+        )
     said = [line for line in lines if line.strip("- ")]
     return f"the benchmark ended with status {status}" + (f": {said[-1]}" if said else "")
