@@ -13,6 +13,7 @@ import pytest
 
 pytestmark = jobs.needed
 MODULES = ["operations", "mistakes", "grids", "vectors", "products", "exchanges_in_place"]
+MODULES += ["sparse_exchanges", "groups"]
 
 
 def checks(module: str) -> list[str]:

@@ -103,5 +103,13 @@ def test_structures_are_those_of_the_headers(name: str) -> None:
     assert STRUCTURES[name].__doc__ == f"tonari_{name}"
 
 
+def test_messages_are_those_of_the_header() -> None:
+    """A structure that programs see by a pointer only."""
+    (body,) = re.findall(
+        r"typedef const struct tonari_messages_s \{(.*?)\}\* tonari_messages;", HEADERS, re.S
+    )
+    assert members(body) == P.Messages._fields_
+
+
 def test_constants_are_those_of_the_headers() -> None:
     assert re.search(rf"#define TONARI_GRID_MAX_DIMS {P.MOST_DIMS}\n", HEADERS)

@@ -27,6 +27,7 @@ from tonari.mpi.library import PATH as library_path
 # isort: split
 from tonari.mpi.grid import Grid
 from tonari.mpi.grid_shape import Bricks, Ghosts
+from tonari.mpi.group import Group
 from tonari.mpi.in_place import (
     alltoall_inplace,
     alltoall_inplace_init,
@@ -43,6 +44,7 @@ from tonari.mpi.in_place import (
 )
 from tonari.mpi.neighborhood import Neighborhood
 from tonari.mpi.request import Request, RequestInfo, startall, waitall
+from tonari.mpi.sparse import Messages, SparseRequest, isparse_alltoallv, sparse_alltoallv
 from tonari.mpi.vector import Vector, VectorFacts
 
 if TYPE_CHECKING:
@@ -52,10 +54,13 @@ __all__ = [
     "Bricks",
     "Ghosts",
     "Grid",
+    "Group",
+    "Messages",
     "Neighborhood",
     "Request",
     "RequestInfo",
     "RowParallel",
+    "SparseRequest",
     "Vector",
     "VectorFacts",
     "alltoall_inplace",
@@ -70,8 +75,10 @@ __all__ = [
     "ialltoallv_inplace",
     "ialltoallv_inplace_general",
     "ialltoallw_inplace",
+    "isparse_alltoallv",
     "library_path",
     "mpi_kind",
+    "sparse_alltoallv",
     "startall",
     "waitall",
 ]

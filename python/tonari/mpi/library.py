@@ -114,11 +114,11 @@ def call(name: str, *arguments: Any) -> None:
 
 
 def created(name: str, *arguments: Any) -> int:
-    """Calls a function whose last argument is where a new handle goes, and returns the handle."""
+    """Calls a function whose last argument is where a new handle goes, and returns the handle. It
+    is 0 for requests within a group."""
     handle = ctypes.c_void_p()
     call(name, *arguments, ctypes.addressof(handle))
-    assert handle.value is not None
-    return handle.value
+    return handle.value or 0
 
 
 def freed(name: str, handle: int) -> None:

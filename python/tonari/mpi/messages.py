@@ -46,7 +46,7 @@ class Side:
 
 def equal(spec: Any, blocks: int, name: str, written: bool) -> Side:
     """`blocks` blocks of one size, one behind the other."""
-    array, counts, kind = _parts(spec, name, written)
+    array, counts, kind = parts(spec, name, written)
     if counts is None:
         counts = _divided(array, blocks, kind, name)
     if isinstance(counts, bool) or not isinstance(counts, (int, np.integer)):
@@ -59,7 +59,7 @@ def equal(spec: Any, blocks: int, name: str, written: bool) -> Side:
 
 def vector(spec: Any, blocks: int, name: str, written: bool) -> Side:
     """A count and a displacement, in elements, per block."""
-    array, counts, kind = _parts(spec, name, written)
+    array, counts, kind = parts(spec, name, written)
     if counts is None:
         counts = [_divided(array, blocks, kind, name)] * blocks
     numbers, places = _counts_and_places(counts, blocks, name)
@@ -74,7 +74,7 @@ def full(spec: Any, blocks: int, name: str, written: bool) -> Side:
     """A count, a displacement in bytes and a type per block."""
     if _are_views(spec):
         return _views(spec, blocks, name, written)
-    array, counts, kinds = _parts(spec, name, written, several=True)
+    array, counts, kinds = parts(spec, name, written, several=True)
     if not buffers.is_list(kinds) or len(kinds) != blocks:
         raise Error(f"{name} must have a list of {blocks} types, one per block", ARGUMENT)
     if counts is None:
@@ -116,7 +116,7 @@ def _views(spec: Any, blocks: int, name: str, written: bool) -> Side:
     return Side((MPI.Get_address(MPI.BOTTOM), *pointers), kept, None, -1, types)
 
 
-def _parts(spec: Any, name: str, written: bool, several: bool = False) -> tuple[Any, Any, Any]:
+def parts(spec: Any, name: str, written: bool, several: bool = False) -> tuple[Any, Any, Any]:
     """Memory, counts if there are any, and the type, or types."""
     counts = kind = None
     if buffers.is_list(spec):

@@ -87,6 +87,13 @@ FUNCTIONS = {
     "vector_reverse": "ppHpp",
     "vector_combine": "ppHpp",
     "vector_get_facts": "pp",
+    "sparse_alltoallv": "ipppHpHHp",
+    "sparse_ialltoallv": "ipppHpHHpp",
+    "messages_free": "p",
+    "group_start": "H",
+    "group_end": "Hp",
+    "group_irun": "Hp",
+    "group_run": "H",
 }
 # What never blocks, and is called so often that giving up the interpreter's lock would show.
 QUICK = {"start", "start_with", "test"}
@@ -197,6 +204,20 @@ class VectorFacts(ctypes.Structure):
         ("owned_length", ctypes.c_int64),
         ("ghost_length", ctypes.c_int64),
         ("reserved", ctypes.c_int64 * 6),
+    ]
+
+
+class Messages(ctypes.Structure):
+    """tonari_messages_s"""
+
+    _fields_ = [
+        ("count", ctypes.c_int),
+        ("sources", ctypes.c_void_p),
+        ("counts", ctypes.c_void_p),
+        ("displs", ctypes.c_void_p),
+        ("data", ctypes.c_void_p),
+        ("total", ctypes.c_int64),
+        ("algorithm", ctypes.c_char_p),
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import TracebackType
@@ -45,6 +46,22 @@ class RequestInfo:
     lost_seconds: float
 
 
+class _Collected(threading.local):
+    """What the calls in the block of a group bind, of each thread."""
+
+    def __init__(self) -> None:
+        self.lists: list[list[Bound]] = []
+
+    def append(self, members: list[Bound]) -> None:
+        self.lists.append(members)
+
+    def pop(self) -> None:
+        self.lists.pop()
+
+
+collected = _Collected()
+
+
 @dataclass(frozen=True)
 class Bound:
     """What an exchange reads and writes: its memory, and what other memory must be like to take its
@@ -70,11 +87,14 @@ class Request:
     def __init__(
         self, handle: int, bound: Bound, what: str, origin: Callable[[], Any] | None = None
     ) -> None:
-        """Takes over a handle. origin: the plan of the neighborhood, for pictures."""
+        """Takes over a handle, which is 0 in a group. origin: the plan of the neighborhood, for
+        pictures."""
         self._handle = handle
         self._bound: Any = bound
         self._what = what
         self._origin = origin
+        if not handle and collected.lists:
+            collected.lists[-1].append(bound)
 
     def start(self) -> None:
         """Starts the exchange and returns at once. Every rank of the neighborhood must start it."""
@@ -183,7 +203,8 @@ class Request:
 
     def __repr__(self) -> str:
         if not self._handle:
-            return f"<tonari {self._what}: freed>"
+            state = "freed" if self._bound is None else "part of a group"
+            return f"<tonari {self._what}: {state}>"
         info = self.info
         words = [info.algorithm, info.variant]
         if info.channel:
