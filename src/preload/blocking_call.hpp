@@ -15,11 +15,11 @@ namespace tonari::preload {
 template <class Arguments, class Function>
 class BlockingCall {
  public:
-  BlockingCall(const Caller& caller, Function* real, const Arguments& arguments)
-      : caller_(caller), real_(real), arguments_(arguments) {}
+  BlockingCall(const Called<Function>& called, Handle comm, const Arguments& arguments)
+      : called_(called), comm_(comm), arguments_(arguments) {}
 
   int run() {
-    if (caller_.steps_aside()) return native();
+    if (steps_aside(called_.site, comm_)) return native();
     const double begin = recording() ? now() : 0.0;
     Communicator& state = state_for(Arguments::kind, comm());
     Choice& choice = state.choice(Arguments::kind);
@@ -30,8 +30,8 @@ class BlockingCall {
   }
 
  private:
-  MPI_Comm comm() const { return caller_.communicator(); }
-  int native() const { return arguments_.native(real_, caller_.comm); }
+  MPI_Comm comm() const { return handle_as<MPI_Comm>(comm_); }
+  int native() const { return arguments_.native(called_.real, comm_); }
 
   int timed(Communicator& state, Choice& choice, double called) {
     const bool tries = choice.tries(), first = !state.called;
@@ -42,7 +42,7 @@ class BlockingCall {
     if (choice.tries()) choice.took(way, end - begin);
     state.called = true;
     if (recording())
-      record_call({caller_.name, caller_.site, static_cast<int>(refused_ ? Way::native : way),
+      record_call({called_.name, called_.site, static_cast<int>(refused_ ? Way::native : way),
                    first, arguments_.bytes(state), end - (first ? called : begin),
                    refused_ ? "tonari refused it"
                    : tries  ? "trial"
@@ -75,21 +75,15 @@ class BlockingCall {
     return native();
   }
 
-  Caller caller_;
-  Function* real_;
+  Called<Function> called_;
+  Handle comm_;
   const Arguments& arguments_;
   bool refused_ = false;  // by tonari: the MPI has done it
 };
 
-}  // namespace tonari::preload
+template <class Arguments, class Function>
+int call_blocking(const Called<Function>& called, Handle comm, const Arguments& arguments) {
+  return BlockingCall<Arguments, Function>(called, comm, arguments).run();
+}
 
-// The body of one function: NAME is MPI's, OURS that in C++; what follows are its arguments without
-// the communicator.
-#define TONARI_BLOCKING(NAME, OURS, ARGUMENTS, ...)                       \
-  {                                                                       \
-    static auto* const real = behind<decltype(OURS)>("PMPI_" #NAME);      \
-    const ARGUMENTS arguments{__VA_ARGS__};                               \
-    const Caller caller{"MPI_" #NAME, __builtin_return_address(0), comm}; \
-    return BlockingCall(caller, real, arguments).run();                   \
-  }                                                                       \
-  TONARI_ALSO_FOR_FORTRAN(NAME, OURS)
+}  // namespace tonari::preload

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One call of the program, whatever its form: what to do with it, and where it came from.
+// One call of the program, whatever its form: whether it is any concern of ours, and the time.
 #pragma once
 
 #include <chrono>
@@ -10,17 +10,10 @@
 
 namespace tonari::preload {
 
-struct Caller {
-  const char* name;  // MPI's
-  const void* site;
-  Handle comm;
-
-  MPI_Comm communicator() const { return handle_as<MPI_Comm>(comm); }
-  // Whether the call goes to the MPI whatever it is.
-  bool steps_aside() const {
-    return wrong_mpi_runs() || from_tonari(site) || communicator() == MPI_COMM_NULL;
-  }
-};
+// Whether the call goes to the MPI whatever it is.
+inline bool steps_aside(const void* site, Handle comm) {
+  return wrong_mpi_runs() || from_tonari(site) || handle_as<MPI_Comm>(comm) == MPI_COMM_NULL;
+}
 
 // Seconds since some time.
 inline double now() {

@@ -30,17 +30,37 @@ Function* behind(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
+// What the program has called: the MPI's function, its name, and where the call returns to.
+template <class Function>
+struct Called {
+  Function* real;
+  const char* name;
+  const void* site;
+};
+
 }  // namespace tonari::preload
 
-// Declares a function that takes the place of MPI_<name>. Open MPI's Fortran bindings call
-// PMPI_<name>, so there it takes that name, too.
+// Defines, in the namespace above, the function that takes the place of the MPI's `name`. `takes`
+// are its parameters in parentheses. The rest is what it returns, an expression in which `called`
+// is a Called. A semicolon ends it, as it ends a declaration.
+#define TONARI_IN_FRONT_OF(name, takes, ...) TONARI_IN_FRONT_OF_(name, takes, __VA_ARGS__)
+#define TONARI_IN_FRONT_OF_(name, takes, ...)                                \
+  extern "C" TONARI_VISIBLE int in_front_of_##name takes asm(#name);         \
+  int in_front_of_##name takes {                                             \
+    using Function = decltype(in_front_of_##name);                           \
+    static Function* const real = behind<Function>("P" #name);               \
+    const Called<Function> called{real, #name, __builtin_return_address(0)}; \
+    return __VA_ARGS__;                                                      \
+  }                                                                          \
+  TONARI_ALSO_FOR_FORTRAN(name)
 #define TONARI_VISIBLE __attribute__((visibility("default")))
-#define TONARI_IN_FRONT_OF(name, ours, ...) \
-  extern "C" TONARI_VISIBLE int ours(__VA_ARGS__) asm("MPI_" #name);
+
+// Open MPI's Fortran bindings call PMPI_<name>, so there ours takes that name, too; those of MPICH
+// call MPI_<name>.
 #ifdef OPEN_MPI
-#define TONARI_ALSO_FOR_FORTRAN(name, ours) \
-  extern "C" TONARI_VISIBLE                 \
-      __attribute__((alias("MPI_" #name))) decltype(ours) ours##_fortran asm("PMPI_" #name);
+#define TONARI_ALSO_FOR_FORTRAN(name)       \
+  extern "C" TONARI_VISIBLE __attribute__(( \
+      alias(#name))) decltype(in_front_of_##name) in_front_of_P##name asm("P" #name)
 #else
-#define TONARI_ALSO_FOR_FORTRAN(name, ours)  // MPICH's call MPI_<name>
+#define TONARI_ALSO_FOR_FORTRAN(name) extern "C" decltype(in_front_of_##name) in_front_of_##name
 #endif

@@ -65,96 +65,28 @@ int begin_exchange(const Arguments& arguments, const Communicator& state, MPI_Co
 }
 
 template <class Arguments, class Function>
-int begin(const Caller& caller, Function* real, const Arguments& arguments, void* request) {
-  if (caller.steps_aside()) return arguments.native(real, caller.comm, request);
-  Communicator* const state = known_state(caller.communicator());
+int call_nonblocking(const Called<Function>& called, Handle comm, void* request,
+                     const Arguments& arguments) {
+  if (steps_aside(called.site, comm)) return arguments.native(called.real, comm, request);
+  Communicator* const state = known_state(handle_as<MPI_Comm>(comm));
   const bool ours = state && uses_nonblocking(*state);
   const double start = recording() ? now() : 0.0;
-  const int rc = ours ? begin_exchange(arguments, *state, caller.communicator(), request)
-                      : arguments.native(real, caller.comm, request);
+  const int rc = ours ? begin_exchange(arguments, *state, handle_as<MPI_Comm>(comm), request)
+                      : arguments.native(called.real, comm, request);
   if (recording()) [[unlikely]]
-    record_call({caller.name, caller.site, static_cast<int>(ours ? Way::tonari : Way::native),
+    record_call({called.name, called.site, static_cast<int>(ours ? Way::tonari : Way::native),
                  false, state ? arguments.bytes(*state) : 0, now() - start,
                  state ? state->why_nonblocking : "not asked when it was made"});
   return rc;
 }
 
 }  // namespace
+
+#define TONARI_NONBLOCKING(name, suffix, kind, shape, Count, Displacement)     \
+  TONARI_IN_FRONT_OF(                                                          \
+      MPI_Ineighbor_##name##suffix,                                            \
+      (TONARI_TAKES_##shape(Count, Displacement), Handle comm, void* request), \
+      call_nonblocking(called, comm, request, Neighbor_##name##suffix{{TONARI_GIVES_##shape}}))
+TONARI_OPERATIONS(TONARI_NONBLOCKING);
+
 }  // namespace tonari::preload
-
-using namespace tonari::preload;
-
-#define TONARI_NONBLOCKING(NAME, OURS, ARGUMENTS, ...)                                         \
-  {                                                                                            \
-    static auto* const real = behind<decltype(OURS)>("PMPI_" #NAME);                           \
-    const ARGUMENTS arguments{__VA_ARGS__};                                                    \
-    return begin({"MPI_" #NAME, __builtin_return_address(0), comm}, real, arguments, request); \
-  }                                                                                            \
-  TONARI_ALSO_FOR_FORTRAN(NAME, OURS)
-
-TONARI_IN_FRONT_OF(Ineighbor_alltoall, ineighbor_alltoall, const void* sendbuf, int sendcount,
-                   Handle sendtype, void* recvbuf, int recvcount, Handle recvtype, Handle comm,
-                   void* request)
-int ineighbor_alltoall(const void* sendbuf, int sendcount, Handle sendtype, void* recvbuf,
-                       int recvcount, Handle recvtype, Handle comm,
-                       void* request) TONARI_NONBLOCKING(Ineighbor_alltoall, ineighbor_alltoall,
-                                                         Alltoall, sendbuf, sendcount, sendtype,
-                                                         recvbuf, recvcount, recvtype)
-
-    TONARI_IN_FRONT_OF(Ineighbor_alltoallv, ineighbor_alltoallv, const void* sendbuf,
-                       const int sendcounts[], const int sdispls[], Handle sendtype, void* recvbuf,
-                       const int recvcounts[], const int rdispls[], Handle recvtype, Handle comm,
-                       void* request) int ineighbor_alltoallv(const void* sendbuf,
-                                                              const int sendcounts[],
-                                                              const int sdispls[], Handle sendtype,
-                                                              void* recvbuf, const int recvcounts[],
-                                                              const int rdispls[], Handle recvtype,
-                                                              Handle comm, void* request)
-        TONARI_NONBLOCKING(Ineighbor_alltoallv, ineighbor_alltoallv, Alltoallv, sendbuf, sendcounts,
-                           sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype)
-
-            TONARI_IN_FRONT_OF(Ineighbor_alltoallw, ineighbor_alltoallw, const void* sendbuf,
-                               const int sendcounts[], const MPI_Aint sdispls[],
-                               const void* sendtypes, void* recvbuf, const int recvcounts[],
-                               const MPI_Aint rdispls[], const void* recvtypes, Handle comm,
-                               void* request) int ineighbor_alltoallw(const void* sendbuf,
-                                                                      const int sendcounts[],
-                                                                      const MPI_Aint sdispls[],
-                                                                      const void* sendtypes,
-                                                                      void* recvbuf,
-                                                                      const int recvcounts[],
-                                                                      const MPI_Aint rdispls[],
-                                                                      const void* recvtypes,
-                                                                      Handle comm, void* request)
-                TONARI_NONBLOCKING(Ineighbor_alltoallw, ineighbor_alltoallw, Alltoallw, sendbuf,
-                                   sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                                   recvtypes)
-
-                    TONARI_IN_FRONT_OF(
-                        Ineighbor_allgather, ineighbor_allgather, const void* sendbuf,
-                        int sendcount, Handle sendtype, void* recvbuf, int recvcount,
-                        Handle recvtype, Handle comm,
-                        void* request) int ineighbor_allgather(const void* sendbuf, int sendcount,
-                                                               Handle sendtype, void* recvbuf,
-                                                               int recvcount, Handle recvtype,
-                                                               Handle comm, void* request)
-                        TONARI_NONBLOCKING(Ineighbor_allgather, ineighbor_allgather, Allgather,
-                                           sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                           recvtype)
-
-                            TONARI_IN_FRONT_OF(
-                                Ineighbor_allgatherv, ineighbor_allgatherv, const void* sendbuf,
-                                int sendcount, Handle sendtype, void* recvbuf,
-                                const int recvcounts[], const int displs[], Handle recvtype,
-                                Handle comm,
-                                void* request) int ineighbor_allgatherv(const void* sendbuf,
-                                                                        int sendcount,
-                                                                        Handle sendtype,
-                                                                        void* recvbuf,
-                                                                        const int recvcounts[],
-                                                                        const int displs[],
-                                                                        Handle recvtype,
-                                                                        Handle comm, void* request)
-                                TONARI_NONBLOCKING(Ineighbor_allgatherv, ineighbor_allgatherv,
-                                                   Allgatherv, sendbuf, sendcount, sendtype,
-                                                   recvbuf, recvcounts, displs, recvtype)

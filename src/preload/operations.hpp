@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arguments of MPI's neighborhood collectives, and what they become: a call of the MPI or of
-// tonari. The blocking, non-blocking and persistent forms begin with the same arguments.
+// MPI's neighborhood collectives: their arguments, and what these become: a call of the MPI or of
+// tonari. The blocking, non-blocking and persistent forms begin with the same arguments. So do
+// those with large counts (_c, MPI 4): there Count is MPI_Count, and displacements are MPI_Aint.
 #pragma once
 
 #include <tonari/tonari.h>
 
-#include <array>
 #include <cstdint>
-#include <vector>
 
 #include "preload/communicator.hpp"
 #include "preload/interpose.hpp"
@@ -15,180 +14,186 @@
 namespace tonari::preload {
 
 inline MPI_Datatype type_of(Handle type) { return handle_as<MPI_Datatype>(type); }
+inline const MPI_Datatype* types_of(const void* list) {
+  return static_cast<const MPI_Datatype*>(list);
+}
 
 // Bytes of so many elements; 0 where the MPI refuses the type.
-std::uint64_t bytes_of(int count, Handle type);
-std::uint64_t bytes_of(const int counts[], int blocks, Handle type);
-std::uint64_t bytes_of(const int counts[], const MPI_Datatype types[], int blocks);
+std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type);
+// Bytes of all blocks, whose type is one, or of which each has its own.
+template <class Count>
+std::uint64_t bytes_of(const Count counts[], MPI_Datatype type, int blocks) {
+  std::uint64_t all = 0;
+  for (int i = 0; i < blocks; ++i) all += bytes_of(counts[i], type);
+  return all;
+}
+template <class Count>
+std::uint64_t bytes_of(const Count counts[], const MPI_Datatype types[], int blocks) {
+  std::uint64_t all = 0;
+  for (int i = 0; i < blocks; ++i) all += bytes_of(counts[i], types[i]);
+  return all;
+}
 
 // Displacements of v forms in MPI are int, and MPI_Aint here. The array is used again by the
 // thread's next call with this number.
 const MPI_Aint* wide(const int displacements[], int blocks, int number);
+inline const MPI_Aint* wide(const MPI_Aint displacements[], int, int) { return displacements; }
 
-struct Alltoall {
-  static constexpr Kind kind = Kind::alltoall;
-  static constexpr bool all_know = false;
+// The shapes of arguments. `native` gives them to a function of the MPI, `ours` to one of tonari;
+// `bytes` is what a rank sends. Lists of types are those of this MPI's handles.
+
+template <class Count, class /*Displacement*/>
+struct Equal {
   const void* sendbuf;
-  int sendcount;
+  Count sendcount;
   Handle sendtype;
   void* recvbuf;
-  int recvcount;
+  Count recvcount;
   Handle recvtype;
 
-  template <class Function, class... More>
-  int native(Function* function, More... more) const {
+  int native(auto* function, auto... more) const {
     return function(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, more...);
   }
-  int exchange(const Communicator& on) const {
-    return tonari_alltoall(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount,
-                           type_of(recvtype), on.near);
-  }
-  int begin(const Communicator& on, tonari_request* request) const {
-    return tonari_ialltoall(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount,
-                            type_of(recvtype), on.near, request);
-  }
-  int init(const Communicator& on, MPI_Info info, tonari_request* request) const {
-    return tonari_alltoall_init(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount,
-                                type_of(recvtype), on.near, info, request);
+  int ours(auto* function, const Communicator& on, auto... more) const {
+    return function(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount, type_of(recvtype),
+                    on.near, more...);
   }
   std::uint64_t bytes(const Communicator& on) const {
-    return bytes_of(sendcount, sendtype) * static_cast<std::uint64_t>(on.targets);
+    return bytes_of(sendcount, type_of(sendtype)) * static_cast<std::uint64_t>(on.targets);
   }
 };
 
-struct Alltoallv {
-  static constexpr Kind kind = Kind::alltoall;
-  static constexpr bool all_know = false;
+template <class Count, class Displacement>
+struct V {
   const void* sendbuf;
-  const int *sendcounts, *sdispls;
+  const Count* sendcounts;
+  const Displacement* sdispls;
   Handle sendtype;
   void* recvbuf;
-  const int *recvcounts, *rdispls;
+  const Count* recvcounts;
+  const Displacement* rdispls;
   Handle recvtype;
 
-  template <class Function, class... More>
-  int native(Function* function, More... more) const {
+  int native(auto* function, auto... more) const {
     return function(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                     more...);
   }
-  int exchange(const Communicator& on) const {
-    return tonari_alltoallv(sendbuf, sendcounts, wide(sdispls, on.targets, 0), type_of(sendtype),
-                            recvbuf, recvcounts, wide(rdispls, on.sources, 1), type_of(recvtype),
-                            on.near);
-  }
-  int begin(const Communicator& on, tonari_request* request) const {
-    return tonari_ialltoallv(sendbuf, sendcounts, wide(sdispls, on.targets, 0), type_of(sendtype),
-                             recvbuf, recvcounts, wide(rdispls, on.sources, 1), type_of(recvtype),
-                             on.near, request);
-  }
-  int init(const Communicator& on, MPI_Info info, tonari_request* request) const {
-    return tonari_alltoallv_init(
-        sendbuf, sendcounts, wide(sdispls, on.targets, 0), type_of(sendtype), recvbuf, recvcounts,
-        wide(rdispls, on.sources, 1), type_of(recvtype), on.near, info, request);
+  int ours(auto* function, const Communicator& on, auto... more) const {
+    return function(sendbuf, sendcounts, wide(sdispls, on.targets, 0), type_of(sendtype), recvbuf,
+                    recvcounts, wide(rdispls, on.sources, 1), type_of(recvtype), on.near, more...);
   }
   std::uint64_t bytes(const Communicator& on) const {
-    return bytes_of(sendcounts, on.targets, sendtype);
+    return bytes_of(sendcounts, type_of(sendtype), on.targets);
   }
 };
 
-struct Alltoallw {
-  static constexpr Kind kind = Kind::alltoall;
-  static constexpr bool all_know = false;
+// Between neighbors displacements are MPI_Aint in both widths.
+template <class Count, class Displacement>
+struct W {
   const void* sendbuf;
-  const int* sendcounts;
-  const MPI_Aint* sdispls;
-  const void* sendtypes;  // of this MPI's handles
+  const Count* sendcounts;
+  const Displacement* sdispls;
+  const void* sendtypes;
   void* recvbuf;
-  const int* recvcounts;
-  const MPI_Aint* rdispls;
+  const Count* recvcounts;
+  const Displacement* rdispls;
   const void* recvtypes;
 
-  template <class Function, class... More>
-  int native(Function* function, More... more) const {
+  int native(auto* function, auto... more) const {
     return function(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                     recvtypes, more...);
   }
-  int exchange(const Communicator& on) const {
-    return tonari_alltoallw(sendbuf, sendcounts, sdispls,
-                            static_cast<const MPI_Datatype*>(sendtypes), recvbuf, recvcounts,
-                            rdispls, static_cast<const MPI_Datatype*>(recvtypes), on.near);
-  }
-  int begin(const Communicator& on, tonari_request* request) const {
-    return tonari_ialltoallw(
-        sendbuf, sendcounts, sdispls, static_cast<const MPI_Datatype*>(sendtypes), recvbuf,
-        recvcounts, rdispls, static_cast<const MPI_Datatype*>(recvtypes), on.near, request);
-  }
-  int init(const Communicator& on, MPI_Info info, tonari_request* request) const {
-    return tonari_alltoallw_init(
-        sendbuf, sendcounts, sdispls, static_cast<const MPI_Datatype*>(sendtypes), recvbuf,
-        recvcounts, rdispls, static_cast<const MPI_Datatype*>(recvtypes), on.near, info, request);
+  int ours(auto* function, const Communicator& on, auto... more) const {
+    return function(sendbuf, sendcounts, sdispls, types_of(sendtypes), recvbuf, recvcounts, rdispls,
+                    types_of(recvtypes), on.near, more...);
   }
   std::uint64_t bytes(const Communicator& on) const {
-    return bytes_of(sendcounts, static_cast<const MPI_Datatype*>(sendtypes), on.targets);
+    return bytes_of(sendcounts, types_of(sendtypes), on.targets);
   }
 };
 
-struct Allgather {
-  static constexpr Kind kind = Kind::allgather;
-  static constexpr bool all_know = false;
+template <class Count, class Displacement>
+struct GatherV {
   const void* sendbuf;
-  int sendcount;
+  Count sendcount;
   Handle sendtype;
   void* recvbuf;
-  int recvcount;
+  const Count* recvcounts;
+  const Displacement* rdispls;
   Handle recvtype;
 
-  template <class Function, class... More>
-  int native(Function* function, More... more) const {
-    return function(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, more...);
+  int native(auto* function, auto... more) const {
+    return function(sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype, more...);
   }
-  int exchange(const Communicator& on) const {
-    return tonari_allgather(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount,
-                            type_of(recvtype), on.near);
-  }
-  int begin(const Communicator& on, tonari_request* request) const {
-    return tonari_iallgather(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount,
-                             type_of(recvtype), on.near, request);
-  }
-  int init(const Communicator& on, MPI_Info info, tonari_request* request) const {
-    return tonari_allgather_init(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcount,
-                                 type_of(recvtype), on.near, info, request);
+  int ours(auto* function, const Communicator& on, auto... more) const {
+    return function(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcounts,
+                    wide(rdispls, on.sources, 1), type_of(recvtype), on.near, more...);
   }
   std::uint64_t bytes(const Communicator& on) const {
-    return bytes_of(sendcount, sendtype) * static_cast<std::uint64_t>(on.targets);
+    return bytes_of(sendcount, type_of(sendtype)) * static_cast<std::uint64_t>(on.targets);
   }
 };
 
-struct Allgatherv {
-  static constexpr Kind kind = Kind::allgather;
+// One operation: what it is given, and tonari's functions for it.
+template <class Shape, Kind kind_, auto once, auto begins, auto inits>
+struct Operation : Shape {
+  static constexpr Kind kind = kind_;
   static constexpr bool all_know = false;
-  const void* sendbuf;
-  int sendcount;
-  Handle sendtype;
-  void* recvbuf;
-  const int *recvcounts, *displs;
-  Handle recvtype;
-
-  template <class Function, class... More>
-  int native(Function* function, More... more) const {
-    return function(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, more...);
-  }
-  int exchange(const Communicator& on) const {
-    return tonari_allgatherv(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcounts,
-                             wide(displs, on.sources, 1), type_of(recvtype), on.near);
-  }
+  int exchange(const Communicator& on) const { return this->ours(once, on); }
   int begin(const Communicator& on, tonari_request* request) const {
-    return tonari_iallgatherv(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcounts,
-                              wide(displs, on.sources, 1), type_of(recvtype), on.near, request);
+    return this->ours(begins, on, request);
   }
   int init(const Communicator& on, MPI_Info info, tonari_request* request) const {
-    return tonari_allgatherv_init(sendbuf, sendcount, type_of(sendtype), recvbuf, recvcounts,
-                                  wide(displs, on.sources, 1), type_of(recvtype), on.near, info,
-                                  request);
-  }
-  std::uint64_t bytes(const Communicator& on) const {
-    return bytes_of(sendcount, sendtype) * static_cast<std::uint64_t>(on.targets);
+    return this->ours(inits, on, info, request);
   }
 };
+
+}  // namespace tonari::preload
+
+// The same shapes as parameters, and as the arguments that they are.
+#define TONARI_TAKES_Equal(Count, Displacement)                                          \
+  const void *sendbuf, Count sendcount, Handle sendtype, void *recvbuf, Count recvcount, \
+      Handle recvtype
+#define TONARI_GIVES_Equal sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype
+#define TONARI_TAKES_V(Count, Displacement)                                                     \
+  const void *sendbuf, const Count sendcounts[], const Displacement sdispls[], Handle sendtype, \
+      void *recvbuf, const Count recvcounts[], const Displacement rdispls[], Handle recvtype
+#define TONARI_GIVES_V \
+  sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype
+#define TONARI_TAKES_W(Count, Displacement)                                    \
+  const void *sendbuf, const Count sendcounts[], const Displacement sdispls[], \
+      const void *sendtypes, void *recvbuf, const Count recvcounts[],          \
+      const Displacement rdispls[], const void *recvtypes
+#define TONARI_GIVES_W \
+  sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes
+#define TONARI_TAKES_GatherV(Count, Displacement)                                                 \
+  const void *sendbuf, Count sendcount, Handle sendtype, void *recvbuf, const Count recvcounts[], \
+      const Displacement rdispls[], Handle recvtype
+#define TONARI_GIVES_GatherV sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype
+
+// The table of all operations: form(name, suffix, kind, shape, Count, Displacement) defines one. An
+// MPI has those with large counts if it has MPI 4.
+#define TONARI_OPERATIONS_WITH(form, suffix, Count, Displacement) \
+  form(alltoall, suffix, alltoall, Equal, Count, Displacement);   \
+  form(alltoallv, suffix, alltoall, V, Count, Displacement);      \
+  form(alltoallw, suffix, alltoall, W, Count, MPI_Aint);          \
+  form(allgather, suffix, allgather, Equal, Count, Displacement); \
+  form(allgatherv, suffix, allgather, GatherV, Count, Displacement)
+#if MPI_VERSION >= 4
+#define TONARI_OPERATIONS(form)             \
+  TONARI_OPERATIONS_WITH(form, , int, int); \
+  TONARI_OPERATIONS_WITH(form, _c, MPI_Count, MPI_Aint)
+#else
+#define TONARI_OPERATIONS(form) TONARI_OPERATIONS_WITH(form, , int, int)
+#endif
+
+namespace tonari::preload {
+
+// Neighbor_alltoall, Neighbor_alltoall_c and so on.
+#define TONARI_OPERATION(name, suffix, kind, shape, Count, Displacement)       \
+  using Neighbor_##name##suffix =                                              \
+      Operation<shape<Count, Displacement>, Kind::kind, tonari_##name##suffix, \
+                tonari_i##name##suffix, tonari_##name##_init##suffix>
+TONARI_OPERATIONS(TONARI_OPERATION);
 
 }  // namespace tonari::preload

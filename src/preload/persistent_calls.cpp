@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The persistent neighborhood collectives, and what starts and frees requests.
+#include <algorithm>
+#include <span>
+
 #include "preload/call.hpp"
 #include "preload/operations.hpp"
 #include "preload/persistent.hpp"
@@ -13,174 +16,89 @@ namespace {
 
 constexpr const char* tunes = "tonari tunes it";
 
-// Collective, as MPI has it: these calls may wait for all ranks. Null: tonari cannot do it.
-template <class Arguments>
-tonari_request exchange_of(const Arguments& arguments, const Caller& caller, Handle info) {
-  Communicator& state = state_of(caller.communicator());
+// Collective, as MPI has it: these calls may wait for all ranks. Null, on all ranks: tonari cannot
+// do it.
+tonari_request exchange_of(const auto& arguments, const Communicator& state, Handle info) {
   tonari_request exchange = TONARI_REQUEST_NULL;
   if (!state.near || !state.persistent) return exchange;
   const InTonari now;
-  (void)arguments.init(state, handle_as<MPI_Info>(info),
-                       &exchange);  // null on all ranks if it fails
+  (void)arguments.init(state, handle_as<MPI_Info>(info), &exchange);
   return exchange;
 }
 
 template <class Arguments, class Function>
-int init(const Caller& caller, Function* real, const Arguments& arguments, Handle info,
-         void* request) {
-  if (caller.steps_aside()) return arguments.native(real, caller.comm, info, request);
+int call_init(const Called<Function>& called, Handle comm, Handle info, void* request,
+              const Arguments& arguments) {
+  if (steps_aside(called.site, comm)) return arguments.native(called.real, comm, info, request);
   const double begin = recording() ? now() : 0.0;
-  const tonari_request exchange = exchange_of(arguments, caller, info);
-  const Communicator& state = state_of(caller.communicator());
+  const Communicator& state = state_of(handle_as<MPI_Comm>(comm));
+  const tonari_request exchange = exchange_of(arguments, state, info);
   const int rc =
       exchange ? make_token(exchange, arguments.bytes(state), static_cast<MPI_Request*>(request))
-               : arguments.native(real, caller.comm, info, request);
+               : arguments.native(called.real, comm, info, request);
   if (recording())
-    record_call({caller.name, caller.site, static_cast<int>(exchange ? Way::tonari : Way::native),
+    record_call({called.name, called.site, static_cast<int>(exchange ? Way::tonari : Way::native),
                  false, 0, now() - begin, exchange ? tunes : state.why_nonblocking});
   return rc;
 }
 
+// Null: a request of the MPI's own.
+Token* token_at(const void* request) {
+  return wrong_mpi_runs() ? nullptr : token_of(*static_cast<const MPI_Request*>(request));
+}
+
 template <class Function>
-int start_one(Function* real, const void* site, void* request) {
-  Token* const token = wrong_mpi_runs() ? nullptr : token_of(*static_cast<MPI_Request*>(request));
+int call_start(const Called<Function>& called, void* request) {
+  Token* const token = token_at(request);
   const double begin = token && recording() ? now() : 0.0;
-  const int rc = real(request);
+  const int rc = called.real(request);
   if (!token || rc != MPI_SUCCESS) return rc;
   start(*token);
   if (recording())
-    record_call({"MPI_Start", site, static_cast<int>(Way::tonari), false, bytes_sent(*token),
+    record_call({"MPI_Start", called.site, static_cast<int>(Way::tonari), false, bytes_sent(*token),
                  now() - begin, tunes});
   return rc;
 }
 
-}  // namespace
-}  // namespace tonari::preload
-
-using namespace tonari::preload;
-
-#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
-#define TONARI_INIT_PREFIX "MPI_"
-#else
-#define TONARI_INIT_PREFIX "MPIX_"  // Open MPI 4; others would take an MPI_ for MPI 4
-#endif
-
-#define TONARI_IN_FRONT_OF_INIT(NAME, OURS, ...)                                          \
-  extern "C" TONARI_VISIBLE int OURS(__VA_ARGS__) asm(TONARI_INIT_PREFIX #NAME);          \
-  extern "C" TONARI_VISIBLE                                                               \
-      __attribute__((alias(TONARI_INIT_PREFIX #NAME))) decltype(OURS) OURS##_fortran asm( \
-          "P" TONARI_INIT_PREFIX #NAME);
-
-#define TONARI_PERSISTENT(NAME, OURS, ARGUMENTS, ...)                                 \
-  {                                                                                   \
-    static auto* const real = behind<decltype(OURS)>("P" TONARI_INIT_PREFIX #NAME);   \
-    const ARGUMENTS arguments{__VA_ARGS__};                                           \
-    const Caller caller{TONARI_INIT_PREFIX #NAME, __builtin_return_address(0), comm}; \
-    return init(caller, real, arguments, info, request);                              \
-  }
-
-TONARI_IN_FRONT_OF_INIT(Neighbor_alltoall_init, neighbor_alltoall_init, const void* sendbuf,
-                        int sendcount, Handle sendtype, void* recvbuf, int recvcount,
-                        Handle recvtype, Handle comm, Handle info, void* request)
-int neighbor_alltoall_init(const void* sendbuf, int sendcount, Handle sendtype, void* recvbuf,
-                           int recvcount, Handle recvtype, Handle comm, Handle info,
-                           void* request) TONARI_PERSISTENT(Neighbor_alltoall_init,
-                                                            neighbor_alltoall_init, Alltoall,
-                                                            sendbuf, sendcount, sendtype, recvbuf,
-                                                            recvcount, recvtype)
-
-    TONARI_IN_FRONT_OF_INIT(
-        Neighbor_alltoallv_init, neighbor_alltoallv_init, const void* sendbuf,
-        const int sendcounts[], const int sdispls[], Handle sendtype, void* recvbuf,
-        const int recvcounts[], const int rdispls[], Handle recvtype, Handle comm, Handle info,
-        void* request) int neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[],
-                                                   const int sdispls[], Handle sendtype,
-                                                   void* recvbuf, const int recvcounts[],
-                                                   const int rdispls[], Handle recvtype,
-                                                   Handle comm, Handle info, void* request)
-        TONARI_PERSISTENT(Neighbor_alltoallv_init, neighbor_alltoallv_init, Alltoallv, sendbuf,
-                          sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype)
-
-            TONARI_IN_FRONT_OF_INIT(
-                Neighbor_alltoallw_init, neighbor_alltoallw_init, const void* sendbuf,
-                const int sendcounts[], const MPI_Aint sdispls[], const void* sendtypes,
-                void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
-                const void* recvtypes, Handle comm, Handle info,
-                void* request) int neighbor_alltoallw_init(const void* sendbuf,
-                                                           const int sendcounts[],
-                                                           const MPI_Aint sdispls[],
-                                                           const void* sendtypes, void* recvbuf,
-                                                           const int recvcounts[],
-                                                           const MPI_Aint rdispls[],
-                                                           const void* recvtypes, Handle comm,
-                                                           Handle info, void* request)
-                TONARI_PERSISTENT(Neighbor_alltoallw_init, neighbor_alltoallw_init, Alltoallw,
-                                  sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
-                                  rdispls, recvtypes)
-
-                    TONARI_IN_FRONT_OF_INIT(
-                        Neighbor_allgather_init, neighbor_allgather_init, const void* sendbuf,
-                        int sendcount, Handle sendtype, void* recvbuf, int recvcount,
-                        Handle recvtype, Handle comm, Handle info,
-                        void* request) int neighbor_allgather_init(const void* sendbuf,
-                                                                   int sendcount, Handle sendtype,
-                                                                   void* recvbuf, int recvcount,
-                                                                   Handle recvtype, Handle comm,
-                                                                   Handle info, void* request)
-                        TONARI_PERSISTENT(Neighbor_allgather_init, neighbor_allgather_init,
-                                          Allgather, sendbuf, sendcount, sendtype, recvbuf,
-                                          recvcount, recvtype)
-
-                            TONARI_IN_FRONT_OF_INIT(
-                                Neighbor_allgatherv_init, neighbor_allgatherv_init,
-                                const void* sendbuf, int sendcount, Handle sendtype, void* recvbuf,
-                                const int recvcounts[], const int displs[], Handle recvtype,
-                                Handle comm, Handle info,
-                                void* request) int neighbor_allgatherv_init(const void* sendbuf,
-                                                                            int sendcount,
-                                                                            Handle sendtype,
-                                                                            void* recvbuf,
-                                                                            const int recvcounts[],
-                                                                            const int displs[],
-                                                                            Handle recvtype,
-                                                                            Handle comm,
-                                                                            Handle info,
-                                                                            void* request)
-                                TONARI_PERSISTENT(Neighbor_allgatherv_init,
-                                                  neighbor_allgatherv_init, Allgatherv, sendbuf,
-                                                  sendcount, sendtype, recvbuf, recvcounts, displs,
-                                                  recvtype)
-
-                                    TONARI_IN_FRONT_OF(
-                                        Start, start_request,
-                                        void* request) int start_request(void* request) {
-  static auto* const real = behind<decltype(start_request)>("PMPI_Start");
-  return start_one(real, __builtin_return_address(0), request);
-}
-TONARI_ALSO_FOR_FORTRAN(Start, start_request)
-
-TONARI_IN_FRONT_OF(Startall, start_requests, int count, void* requests)
-int start_requests(int count, void* requests) {
-  static auto* const all = behind<decltype(start_requests)>("PMPI_Startall");
-  static auto* const one = behind<decltype(start_request)>("PMPI_Start");
-  auto* const list = static_cast<MPI_Request*>(requests);
-  bool ours = false;
-  for (int k = 0; k < count && !ours && !wrong_mpi_runs(); ++k) ours = token_of(list[k]);
-  if (!ours) return all(count, requests);
+template <class Function>
+int call_startall(const Called<Function>& called, int count, void* requests) {
+  static auto* const start = behind<int(void*)>("PMPI_Start");
+  const std::span list(static_cast<MPI_Request*>(requests),
+                       static_cast<std::size_t>(std::max(count, 0)));
+  if (std::ranges::none_of(list, [](auto& request) { return token_at(&request); }))
+    return called.real(count, requests);
   int rc = MPI_SUCCESS;
-  for (int k = 0; k < count && rc == MPI_SUCCESS; ++k)
-    rc = start_one(one, __builtin_return_address(0), &list[k]);
+  for (MPI_Request& request : list)
+    if (rc == MPI_SUCCESS)
+      rc = call_start(Called<int(void*)>{start, "MPI_Start", called.site}, &request);
   return rc;
 }
-TONARI_ALSO_FOR_FORTRAN(Startall, start_requests)
 
-TONARI_IN_FRONT_OF(Request_free, free_request, void* request)
-int free_request(void* request) {
-  static auto* const real = behind<decltype(free_request)>("PMPI_Request_free");
-  Token* const token = wrong_mpi_runs() ? nullptr : token_of(*static_cast<MPI_Request*>(request));
-  if (token) release(*token);
-  return real(request);
+template <class Function>
+int call_request_free(const Called<Function>& called, void* request) {
+  if (Token* const token = token_at(request)) release(*token);
+  return called.real(request);
 }
-TONARI_ALSO_FOR_FORTRAN(Request_free, free_request)
+
+}  // namespace
+
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
+#define TONARI_INIT_NAME(name, suffix) MPI_Neighbor_##name##_init##suffix
+#else  // Open MPI 4; others would take an MPI_ for MPI 4
+#define TONARI_INIT_NAME(name, suffix) MPIX_Neighbor_##name##_init##suffix
+#endif
+
+#define TONARI_PERSISTENT(name, suffix, kind, shape, Count, Displacement)                   \
+  TONARI_IN_FRONT_OF(                                                                       \
+      TONARI_INIT_NAME(name, suffix),                                                       \
+      (TONARI_TAKES_##shape(Count, Displacement), Handle comm, Handle info, void* request), \
+      call_init(called, comm, info, request, Neighbor_##name##suffix{{TONARI_GIVES_##shape}}))
+TONARI_OPERATIONS(TONARI_PERSISTENT);
+TONARI_IN_FRONT_OF(MPI_Start, (void* request), call_start(called, request));
+TONARI_IN_FRONT_OF(MPI_Startall, (int count, void* requests),
+                   call_startall(called, count, requests));
+TONARI_IN_FRONT_OF(MPI_Request_free, (void* request), call_request_free(called, request));
+
+}  // namespace tonari::preload
 
 #endif
