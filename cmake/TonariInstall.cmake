@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # `make install` and `cmake --install`: headers; per kind of MPI a library, a pkg-config file and
-# what find_package(tonari) reads; the command line where its extension is built. Nothing installed
-# knows the prefix, so it may be moved, and a second MPI may join it by another build.
+# what find_package(tonari) reads, the component of that name; the command line where its extension
+# is built. Nothing installed knows the prefix, so it may be moved, and a second MPI may join it by
+# another build.
 include(CMakePackageConfigHelpers)
 
 set(tonari_package ${CMAKE_INSTALL_LIBDIR}/cmake/tonari)
@@ -34,11 +35,12 @@ foreach(mpi IN LISTS TONARI_MPIS)
   if(SKBUILD)
     set(namelink NAMELINK_SKIP)
   endif()
-  install(TARGETS tonari_${mpi} EXPORT tonari-${mpi} LIBRARY DESTINATION ${libraries} ${namelink})
+  install(TARGETS tonari_${mpi} EXPORT tonari-${mpi} LIBRARY DESTINATION ${libraries}
+      COMPONENT ${mpi} ${namelink})
   if(NOT SKBUILD)
-    install(TARGETS tonari_preload_${mpi} LIBRARY DESTINATION ${libraries})
+    install(TARGETS tonari_preload_${mpi} LIBRARY DESTINATION ${libraries} COMPONENT ${mpi})
   endif()
-  install(EXPORT tonari-${mpi} NAMESPACE tonari:: DESTINATION ${tonari_package})
+  install(EXPORT tonari-${mpi} NAMESPACE tonari:: DESTINATION ${tonari_package} COMPONENT ${mpi})
   set(pc_libdir ${libraries})
   set(pc_includedir ${CMAKE_INSTALL_INCLUDEDIR})
   foreach(folder pc_libdir pc_includedir)
@@ -51,6 +53,6 @@ foreach(mpi IN LISTS TONARI_MPIS)
       ${PROJECT_BINARY_DIR}/${mpi}/tonari-${mpi}.pc @ONLY)
   if(NOT SKBUILD)  # -l needs a link
     install(FILES ${PROJECT_BINARY_DIR}/${mpi}/tonari-${mpi}.pc
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${mpi})
   endif()
 endforeach()

@@ -52,15 +52,15 @@ set(TONARI_ANY_RANKS OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     PRTE_MCA_hwloc_default_binding_policy=none MPIR_CVAR_CH4_PROGRESS_THROTTLE=1
     MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT=16 I_MPI_PIN=off I_MPI_THREAD_YIELD=2)
 
-# tonari_add_mpi_test(NAME program [RANKS 1 2 3 ...] [OTHERS 3 ...] [MORE 4 5 8 ...] [ABI 2 ...]
-# [ABI_MORE 3 ...] [MPIS names...] [ARGS ...] [TIMEOUT seconds] [LABELS ...] [ENVIRONMENT ...]): one
-# ctest per MPI (of MPIS, or all) and rank count of RANKS and MORE. `make test` runs those of RANKS
-# under the first MPI, of them those of OTHERS under the other MPIs. The program for the standard
-# ABI runs on ABI and ABI_MORE ranks under each MPI that has it, in `make test` on those of ABI. The
-# rest has the label `more` and runs in `make test-all`.
+# tonari_add_mpi_test(NAME program [RANKS 1 2 3 ...] [OTHERS 3 ...] [MORE 4 5 8 ...] [ABI_MORE 2
+# ...] [MPIS names...] [ARGS ...] [TIMEOUT seconds] [LABELS ...] [ENVIRONMENT ...]): one ctest per
+# MPI (of MPIS, or all) and rank count of RANKS and MORE. `make test` runs those of RANKS under the
+# first MPI, of them those of OTHERS under the other MPIs. The rest has the label `more` and runs in
+# `make test-all`; so has the program for the standard ABI, on ABI_MORE ranks under each MPI that
+# has it.
 function(tonari_add_mpi_test name program)
   cmake_parse_arguments(arg "" "TIMEOUT"
-      "RANKS;OTHERS;MORE;ABI;ABI_MORE;MPIS;ARGS;LABELS;ENVIRONMENT" ${ARGN})
+      "RANKS;OTHERS;MORE;ABI_MORE;MPIS;ARGS;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
@@ -74,8 +74,8 @@ function(tonari_add_mpi_test name program)
     if(mpi STREQUAL TONARI_FIRST_MPI)
       set(quick ${arg_RANKS})
     elseif(mpi STREQUAL abi)
-      set(quick ${arg_ABI})
-      set(counts ${arg_ABI} ${arg_ABI_MORE})
+      set(quick)
+      set(counts ${arg_ABI_MORE})
     endif()
     foreach(ranks IN LISTS counts)
       set(labels mpi ${mpi} ${arg_LABELS})
