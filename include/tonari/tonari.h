@@ -254,7 +254,9 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *                 auto (default), linear, native, irecv; on isomorphic neighborhoods torus,
  *                 torus-direct, additive-basis, joint-basis; on graphs coloring, tree, node-aware,
  *                 common-neighborhood, store-and-forward, message-sharing, balanced. All except
- *                 auto, native and irecv may go on with a variant (balanced/both ends).
+ *                 auto, native and irecv may go on with a variant (balanced/both ends). What is
+ *                 named runs wherever it is possible; tonari_request_describe says why it is not
+ *                 expected to pay, if so.
  *             tonari_channel (TONARI_CHANNEL)
  *                 auto (default); p2p-typed (zero copy, Träff 2016, section 3.3); p2p-packed;
  *                 shared: between ranks of one node through shared memory, else p2p-packed;

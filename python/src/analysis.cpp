@@ -135,12 +135,16 @@ std::vector<Answer> analyze(const Question& question, const std::string& name, b
   std::vector<Answer> answers;
   for (const OffsetPlanner* algorithm : planners(name)) {
     const std::string reason = algorithm->applicable(*question.near, question.collective);
-    if (!reason.empty()) {
-      answers.push_back({algorithm->name, "", reason});
+    const std::string unpaying =
+        reason.empty() ? algorithm->pays(*question.near, question.collective) : "";
+    if (!reason.empty() || (!unpaying.empty() && name.empty())) {
+      answers.push_back({algorithm->name, "", reason + unpaying});
       continue;
     }
-    for (const Priced& candidate : priced(question, *algorithm, variants))
+    for (const Priced& candidate : priced(question, *algorithm, variants)) {
       answers.push_back(answer(question, candidate, reference));
+      answers.back().unpaying = unpaying;
+    }
   }
   return answers;
 }
@@ -156,7 +160,8 @@ std::vector<std::pair<std::string, std::string>> list_variants(const Question& q
   if (!name.empty()) find_applicable(question, name);
   std::vector<std::pair<std::string, std::string>> names;
   for (const OffsetPlanner* algorithm : planners(name))
-    if (algorithm->applicable(*question.near, question.collective).empty())
+    if (algorithm->applicable(*question.near, question.collective).empty() &&
+        (!name.empty() || algorithm->pays(*question.near, question.collective).empty()))
       for (const OffsetVariant& planned : algorithm->variants(question.near, question.collective))
         names.emplace_back(planned.algorithm(), planned.variant());
   return names;

@@ -26,7 +26,7 @@ struct Question {
 // One algorithm, or one of its variants. Counts are of what Question::rank sends in one exchange.
 struct Answer {
   std::string algorithm, variant;
-  std::string reason;      // why it is not applicable; then nothing below is filled
+  std::string reason;      // why it is not planned; then nothing below is filled
   std::size_t rounds = 0;  // of a rank far from any border
   int depth = 0;           // longest chain of messages of which each waits for the one before
   std::size_t messages = 0;
@@ -36,6 +36,8 @@ struct Answer {
   double predicted = 0;  // seconds for the whole exchange, all ranks
   // as tonari::crossover_bytes against linear; 0 for linear itself
   std::int64_t crossover_bytes = 0;
+  // why the algorithm, which was asked for by name, is not expected to pay; empty: it may
+  std::string unpaying = {};
 };
 
 // One line about an algorithm, with its source.
@@ -47,19 +49,20 @@ Collective collective_of(const std::string& op);
 // The rank in the middle of the grid: the one with the most neighbors.
 int central_rank(const Grid& grid);
 
-// algorithm: empty for all; an unknown one throws Errc::algorithm. variants: all of them, else for
+// algorithm: empty for all that may pay; else this one, if it is possible. An unknown one throws
+// Errc::algorithm. variants: all of them, else for
 // each algorithm the one predicted fastest.
 std::vector<Answer> analyze(const Question& question, const std::string& algorithm, bool variants);
 
-// In the functions below an algorithm that does not exist or is not applicable throws
+// In the functions below an algorithm that does not exist or is impossible throws
 // Errc::algorithm.
 
 // Only the counts (rounds, depth, messages, volume, bytes, scratch), no times: of the algorithm's
 // first variant.
 Answer count(const Question& question, const std::string& algorithm);
 
-// Algorithm and variant of every variant that could be used: of all algorithms, or of the one
-// named.
+// Algorithm and variant of every variant that could be used: of all algorithms that may pay, or of
+// the one named.
 std::vector<std::pair<std::string, std::string>> list_variants(const Question& question,
                                                                const std::string& algorithm);
 

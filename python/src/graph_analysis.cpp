@@ -67,6 +67,7 @@ void bind_answer(nb::module_& m) {
       .def_prop_ro("summary",
                    [](const GraphAnswer& a) { return summary_of(a.algorithm, AppliesTo::graphs); })
       .def_ro("reason", &GraphAnswer::reason)
+      .def_ro("unpaying", &GraphAnswer::unpaying)
       .def_ro("rounds", &GraphAnswer::rounds)
       .def_ro("ports", &GraphAnswer::ports)
       .def_ro("bytes", &GraphAnswer::bytes)
@@ -90,12 +91,13 @@ void bind_graphs(nb::module_& m) {
       .def(
           "__init__",
           [](GraphQuestion* self, int ranks, Ranks senders, Ranks receivers, int node_ranks,
-             const std::string& op, std::uint64_t bytes, const LogGP& machine) {
+             const std::string& op, std::uint64_t bytes, const LogGP& machine, bool forced) {
             new (self) GraphQuestion(make_question(
                 make_vertices(ranks, span_of(senders), span_of(receivers), node_ranks),
-                collective_of(op), bytes, machine));
+                collective_of(op), bytes, machine, forced));
           },
-          "ranks"_a, "senders"_a, "receivers"_a, "node_ranks"_a, "op"_a, "bytes"_a, "machine"_a)
+          "ranks"_a, "senders"_a, "receivers"_a, "node_ranks"_a, "op"_a, "bytes"_a, "machine"_a,
+          "forced"_a = false)
       .def_prop_ro("nodes", [](const GraphQuestion& q) { return q.facts.nodes; })
       .def_prop_ro("degree", [](const GraphQuestion& q) { return q.facts.degree(); })
       .def(

@@ -132,6 +132,7 @@ void bind_answer(nb::module_& m) {
       .def_prop_ro("summary",
                    [](const Answer& a) { return summary_of(a.algorithm, AppliesTo::offsets); })
       .def_ro("reason", &Answer::reason)
+      .def_ro("unpaying", &Answer::unpaying)
       .def_ro("rounds", &Answer::rounds)
       .def_ro("depth", &Answer::depth)
       .def_ro("messages", &Answer::messages)

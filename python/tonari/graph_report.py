@@ -53,16 +53,23 @@ class GraphReport:
 
 
 def make_question(
-    graph: Graph, op: str, *, bytes: int, machine: str | None, node_ranks: int
+    graph: Graph,
+    op: str,
+    *,
+    bytes: int,
+    machine: str | None,
+    node_ranks: int = 1,
+    forced: bool = False,
 ) -> Any:
     """An exchange on the graph; for the arguments see tonari.Neighborhood.exchange. node_ranks: so
-    many consecutive ranks share a node."""
+    many consecutive ranks share a node. forced: algorithms are planned wherever they are possible,
+    whether or not they are expected to pay."""
     check_range("bytes", bytes, 2**63 - 1)
     check_range("--node-ranks", node_ranks, MOST_RANKS)
     c = core()
     model = c.read_machine_file(machine) if machine else c.LogGP()
     return c.GraphQuestion(
-        graph.ranks, graph.senders, graph.receivers, node_ranks, op, bytes, model
+        graph.ranks, graph.senders, graph.receivers, node_ranks, op, bytes, model, forced
     )
 
 

@@ -81,10 +81,11 @@ class Exchange:
         """A row per algorithm (or for the one named), the fastest variant of each; with `variants`
         all of them.
 
-        Rows have algorithm, variant, summary, reason (why it is not applicable, else empty) and,
+        Rows have algorithm, variant, summary, reason (why it is not planned, else empty) and,
         per rank and exchange, rounds, depth, messages, volume_blocks, bytes, scratch_blocks;
         predicted_us; and crossover_bytes, the block size from which it is predicted to be slower
-        than linear (0: never faster, -1: always faster).
+        than linear (0: never faster, -1: always faster). One that is named is planned wherever it
+        is possible; its `unpaying` says why it is not expected to pay, if so.
         """
         return self._question.analyze(algorithm, variants)
 

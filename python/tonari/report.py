@@ -51,9 +51,10 @@ def make_report(
 ) -> Report:
     """Analyzes all algorithms and checks their plans against the closed forms; algorithm: the one
     asked for, or empty."""
-    answers = exchange.plans(variants=variants)
+    asked = _asked(exchange, algorithm, variants)
+    answers = _with_rows(exchange.plans(variants=variants), asked)
     rows = [row for row in answers if not row.reason]
-    chosen = min(_asked(exchange, answers, algorithm) or rows, key=lambda row: row.predicted_us)
+    chosen = min(asked or rows, key=lambda row: row.predicted_us)
     report = Report(near, exchange, op, rows, [row for row in answers if row.reason], chosen)
     if _is_large(near, exchange):
         report.forms = closed_forms(near.offsets, op)
@@ -64,10 +65,18 @@ def make_report(
     return report
 
 
-def _asked(exchange: Exchange, answers: list[Any], algorithm: str) -> list[Any]:
-    asked = [row for row in answers if row.algorithm == algorithm]
-    if algorithm and not asked:
-        exchange.counts(algorithm)  # throws, with the list of names
+def _with_rows(answers: list[Any], asked: list[Any]) -> list[Any]:
+    """The answers with the rows of the algorithm asked for in the place of its own."""
+    if not asked:
+        return answers
+    names = [row.algorithm for row in answers]
+    at = names.index(asked[0].algorithm)
+    return answers[:at] + asked + answers[at + names.count(asked[0].algorithm) :]
+
+
+def _asked(exchange: Exchange, algorithm: str, variants: bool) -> list[Any]:
+    """The rows of the algorithm that is asked for, planned wherever it is possible."""
+    asked = exchange.plans(algorithm, variants=variants) if algorithm else []
     if asked and asked[0].reason:
         raise Error(f"{algorithm} cannot be used here: {asked[0].reason}", ALGORITHM)
     return asked

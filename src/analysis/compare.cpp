@@ -142,7 +142,8 @@ GraphAnswer answer(const GraphQuestion& question, const GraphVariant& variant,
 }  // namespace
 
 GraphTask task_of(const GraphQuestion& question) {
-  return {question.collective, static_cast<double>(question.bytes), question.machine};
+  return {question.collective, static_cast<double>(question.bytes), question.machine,
+          question.forced};
 }
 
 std::vector<Vertex> make_vertices(int ranks, std::span<const std::int32_t> senders,
@@ -174,23 +175,25 @@ std::vector<Vertex> make_vertices(int ranks, std::span<const std::int32_t> sende
 }
 
 GraphQuestion make_question(std::vector<Vertex> vertices, Collective collective,
-                            std::uint64_t bytes, const LogGP& machine) {
+                            std::uint64_t bytes, const LogGP& machine, bool forced) {
   LocalRankGroup group(static_cast<int>(vertices.size()));
   const GraphFacts facts = gather_facts(group, vertices);
-  return {std::move(vertices), collective, bytes, machine, facts};
+  return {std::move(vertices), collective, bytes, machine, facts, forced};
 }
 
 std::vector<GraphAnswer> analyze(const GraphQuestion& question, const GraphPlanner& algorithm,
                                  Proving proving) {
-  if (const std::string reason = algorithm.applicable(question.facts, task_of(question));
-      !reason.empty())
-    return {{algorithm.name, "", reason}};
+  const GraphTask task = task_of(question);
+  const Objection against = objection(algorithm, question.facts, task);
+  if (!against.plans(task)) return {{algorithm.name, "", against.reason()}};
   std::vector<Plan> reference;
   if (&algorithm != &graph_linear && question.facts.edges <= most_crossed_blocks)
     reference = plans_of_all(all_variants(question, graph_linear).front());
   std::vector<GraphAnswer> rows;
-  for (const GraphVariant& variant : all_variants(question, algorithm))
+  for (const GraphVariant& variant : all_variants(question, algorithm)) {
     rows.push_back(answer(question, variant, reference, proving));
+    rows.back().unpaying = against.unpaying;
+  }
   return rows;
 }
 
@@ -199,9 +202,9 @@ Plan make_plan(const GraphQuestion& question, const GraphPlanner& algorithm,
   if (rank < 0 || rank >= question.facts.ranks)
     fail(Errc::argument, "there is no rank ", rank, ": the graph has ranks 0 to ",
          question.facts.ranks - 1);
-  if (const std::string reason = algorithm.applicable(question.facts, task_of(question));
-      !reason.empty())
-    fail(Errc::algorithm, algorithm.name, " cannot be used here: ", reason);
+  const GraphTask task = task_of(question);
+  if (const Objection against = objection(algorithm, question.facts, task); !against.plans(task))
+    fail(Errc::algorithm, algorithm.name, " cannot be used here: ", against.reason());
   std::string names;
   for (const GraphVariant& one : all_variants(question, algorithm)) {
     if (one.variant() == variant) return one.plan(rank);

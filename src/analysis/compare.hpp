@@ -28,15 +28,16 @@ struct GraphQuestion {
   Collective collective = Collective::alltoall;
   std::uint64_t bytes = 64;  // of every block
   LogGP machine;
-  GraphFacts facts;  // as gather_facts has them
+  GraphFacts facts;     // as gather_facts has them
+  bool forced = false;  // algorithms are planned wherever they are possible (GraphTask::forced)
 };
 GraphQuestion make_question(std::vector<Vertex> vertices, Collective collective,
-                            std::uint64_t bytes, const LogGP& machine);
+                            std::uint64_t bytes, const LogGP& machine, bool forced = false);
 
 // One variant of one algorithm.
 struct GraphAnswer {
   std::string algorithm, variant;
-  std::string reason;  // why it is not applicable; then nothing below is filled
+  std::string reason;  // why it is not planned; then nothing below is filled
   Traffic traffic{};
   // steps it takes if every rank sends and receives one message at a time: sum over stages of the
   // busiest rank's messages
@@ -47,19 +48,22 @@ struct GraphAnswer {
   // as tonari::crossover_bytes against linear; 0 for linear; none: too large to find out
   std::optional<std::int64_t> crossover_bytes = {};
   bool proven = false;  // by the reference executor; false: too large for it
+  // why the algorithm, which is forced, is not expected to pay; empty: it may
+  std::string unpaying = {};
 };
 
 GraphTask task_of(const GraphQuestion& question);
 
 enum class Proving { never, small, always };
 
-// A row per way, in the algorithm's order, or a single one that says why it is not applicable.
+// A row per way, in the algorithm's order, or a single one that says why it is not planned: it is
+// impossible, or not expected to pay and not forced.
 // Throws Errc::internal if plans turn out to be wrong, and, if they are always to be proven,
 // Errc::argument if that is too much for one process.
 std::vector<GraphAnswer> analyze(const GraphQuestion& question, const GraphPlanner& algorithm,
                                  Proving proving = Proving::small);
 
-// One rank's plan. Throws Errc::algorithm if the algorithm is not applicable or has no such
+// One rank's plan. Throws Errc::algorithm if the algorithm is not planned or has no such
 // variant, Errc::argument if there is no such rank.
 Plan make_plan(const GraphQuestion& question, const GraphPlanner& algorithm,
                const std::string& variant, int rank);

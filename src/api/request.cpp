@@ -217,11 +217,16 @@ void describe(Prepared& request, double start, const Choice& choice, const Probl
   request.reason = choice.reason;
   request.measured = choice.measured, request.times = choice.times;
   request.predicted_native = choice.predicted_native;
+  const std::string against =
+      choice.candidate.unpaying.empty()
+          ? ""
+          : text(choice.candidate.algorithm(),
+                 " is not expected to pay here: ", choice.candidate.unpaying, "\n");
   request.describe(start,
                    text(name(problem.collective), " with ", problem.neighbors, " neighbors, ",
                         problem.sizes.average, " bytes per block",
                         problem.sizes.bytes.empty() ? " (sizes differ between ranks)" : ""),
-                   choice.candidate.label(), choice.details);
+                   choice.candidate.label(), against + choice.details);
 }
 
 // If memory cannot be shared or a window cannot be made, that is no error: the messages go by MPI.

@@ -35,7 +35,8 @@ std::vector<std::uint64_t> exchange_sizes(Context& context, Collective collectiv
   for (std::size_t k = 0; k < theirs.size(); ++k)
     arguments.recv.push_back({static_cast<MPI_Aint>(8 * k), 1, MPI_UINT64_T});
   std::string reason;
-  const VariantPtr linear = context.planners().variants("linear", collective, 8, reason).front();
+  const VariantPtr linear =
+      context.planners().variants("linear", collective, 8, false, reason).front();
   std::unique_ptr<Exchange> exchange;
   context.reserve_tags(linear->tags());
   run_collectively(context.comm(), [&] {

@@ -49,21 +49,38 @@ ChannelChoice first_channel(const Problem& problem, const Settings& settings) {
   return first;
 }
 
+// irecv is linear in another form.
+bool forces(const Settings& settings, const std::string& algorithm) {
+  return algorithm == (settings.algorithm == "irecv" ? "linear" : settings.algorithm);
+}
+
+// Those of one algorithm, over `channel`; none, with the reason, if it is not to be used.
+std::vector<Candidate> planned(const std::string& algorithm, const Problem& problem,
+                               const Settings& settings, const ChannelChoice& channel,
+                               std::string& reason) {
+  std::vector<Candidate> all;
+  for (VariantPtr& variant :
+       problem.planners.variants(algorithm, problem.collective, problem.sizes.average,
+                                 forces(settings, algorithm), reason))
+    all.push_back({std::move(variant), channel, 0});
+  for (Candidate& candidate : all) candidate.unpaying = reason;
+  if (!all.empty()) reason.clear();
+  return all;
+}
+
 // Variants of all algorithms that may be used; `reasons` gets why the others may not.
 std::vector<Candidate> candidates_of(const Problem& problem, const Settings& settings,
                                      std::string& reasons) {
   std::vector<Candidate> all;
   reasons.clear();
   for (const std::string& algorithm : problem.planners.algorithms()) {
-    if (settings.algorithm != "auto" &&
-        algorithm != (settings.algorithm == "irecv" ? "linear" : settings.algorithm))
-      continue;
+    if (settings.algorithm != "auto" && !forces(settings, algorithm)) continue;
     std::string reason, variants;
-    for (VariantPtr& planned :
-         problem.planners.variants(algorithm, problem.collective, problem.sizes.average, reason)) {
-      variants += (variants.empty() ? "'" : ", '") + planned->variant() + "'";
-      if (settings.variant.empty() || settings.variant == planned->variant())
-        all.push_back({std::move(planned), first_channel(problem, settings), 0});
+    for (Candidate& candidate :
+         planned(algorithm, problem, settings, first_channel(problem, settings), reason)) {
+      variants += (variants.empty() ? "'" : ", '") + candidate.variant() + "'";
+      if (settings.variant.empty() || settings.variant == candidate.variant())
+        all.push_back(std::move(candidate));
     }
     if (!settings.variant.empty() && all.empty() && reason.empty())
       reason = "it has no variant '" + settings.variant + "' here, but " + variants;
@@ -243,14 +260,12 @@ std::optional<Candidate> find_candidate(const std::string& remembered, const Pro
   const std::string algorithm = label.substr(0, label.find('/'));
   if (std::ranges::count(problem.planners.algorithms(), algorithm) == 0) return std::nullopt;
   std::string reason;
-  for (VariantPtr& planned :
-       problem.planners.variants(algorithm, problem.collective, problem.sizes.average, reason)) {
+  for (Candidate& candidate : planned(algorithm, problem, settings, {}, reason)) {
     const std::string start =
-        algorithm + "/" + (planned->variant().empty() ? "" : planned->variant() + "/");
+        algorithm + "/" + (candidate.variant().empty() ? "" : candidate.variant() + "/");
     if (!label.starts_with(start)) continue;
     const std::vector<std::string> words = split(label.substr(start.size()), "/");
-    Candidate candidate{std::move(planned),
-                        find_choice(problem.channels, words[0], std::span(words).subspan(1)), 0};
+    candidate.channel = find_choice(problem.channels, words[0], std::span(words).subspan(1));
     if (candidate.channel.base.row && candidate.label() == label && allows(settings, candidate))
       return candidate;
   }

@@ -25,6 +25,8 @@ struct Candidate {
   // null: they do, or it is not known yet.
   std::shared_ptr<const std::vector<Bytes>> forwarded = nullptr;
   bool sizes_known = false;  // the same on all ranks, also where this one's plan needs no sizes
+  // Why the algorithm, which was asked for by name, is not expected to pay; empty: it may.
+  std::string unpaying = {};
 
   std::size_t tags() const { return planned ? planned->tags() : 0; }
   std::string algorithm() const { return planned ? planned->algorithm() : "native"; }
@@ -41,8 +43,8 @@ Tune parse_tune(const std::string& word);  // one that the table of settings lis
 inline Tune at_init(Tune tune) { return tune == Tune::online ? Tune::automatic : tune; }
 
 struct Settings {
-  std::string algorithm = "auto";
-  std::string variant;  // of the algorithm, as labels have it; empty: any
+  std::string algorithm = "auto";  // a name forces it: it runs wherever it is possible
+  std::string variant;             // of the algorithm, as labels have it; empty: any
   std::string channel = "auto";
   Tune tune = Tune::online;
   int ports = 0;

@@ -12,8 +12,9 @@ std::vector<std::string> GraphPlannerRegistry::algorithms() const {
 GraphPlannerRegistry::Planned GraphPlannerRegistry::plan(const GraphPlanner& algorithm,
                                                          const GraphTask& task) {
   Planned planned;
-  planned.reason = algorithm.applicable(facts_, task);
-  if (!planned.reason.empty()) return planned;
+  const Objection against = objection(algorithm, facts_, task);
+  planned.reason = against.reason();
+  if (!against.plans(task)) return planned;
   for (GraphVariant& variant : algorithm.variants(group_, std::span(&vertex_, 1), facts_, task)) {
     variant.gather(group_);
     planned.variants.push_back(std::make_shared<const GraphVariant>(std::move(variant)));
@@ -23,15 +24,16 @@ GraphPlannerRegistry::Planned GraphPlannerRegistry::plan(const GraphPlanner& alg
 
 std::vector<VariantPtr> GraphPlannerRegistry::variants(const std::string& algorithm,
                                                        Collective collective, double block_bytes,
-                                                       std::string& reason) {
+                                                       bool forced, std::string& reason) {
   const GraphPlanner& found = *find_algorithm(algorithm, AppliesTo::graphs, rows_).graphs;
   const int size_class =
       block_bytes < 1 ? 0 : 1 + static_cast<int>(std::lround(2 * std::log2(block_bytes)));
-  const Question key(algorithm, collective, size_class);
+  const Question key(algorithm, collective, size_class, forced);
   auto known = planned_.find(key);
   if (known == planned_.end()) {
     // linear looks at no machine: it must not be the reason to measure one
-    const GraphTask task{collective, block_bytes, algorithm == "linear" ? LogGP{} : machine_()};
+    const GraphTask task{collective, block_bytes, algorithm == "linear" ? LogGP{} : machine_(),
+                         forced};
     std::map<Question, Planned> fresh;
     group_.run_collectively([&] { fresh.emplace(key, plan(found, task)); });
     planned_.merge(fresh);  // by all ranks or by none: it decides who plans with the others

@@ -23,7 +23,7 @@ class GraphPlannerRegistry final : public PlannerRegistry {
 
   std::vector<std::string> algorithms() const override;
   std::vector<VariantPtr> variants(const std::string& algorithm, Collective collective,
-                                   double block_bytes, std::string& reason) override;
+                                   double block_bytes, bool forced, std::string& reason) override;
 
  private:
   struct Planned {
@@ -37,7 +37,8 @@ class GraphPlannerRegistry final : public PlannerRegistry {
   const GraphFacts& facts_;
   std::function<LogGP()> machine_;
   std::span<const AlgorithmRow> rows_;
-  using Question = std::tuple<std::string, Collective, int>;  // algorithm, collective, size class
+  // algorithm, collective, size class, whether it is forced
+  using Question = std::tuple<std::string, Collective, int, bool>;
   std::map<Question, Planned> planned_;
 };
 

@@ -14,10 +14,13 @@ class PlannerRegistry {
  public:
   virtual ~PlannerRegistry() = default;
   virtual std::vector<std::string> algorithms() const = 0;  // linear first
-  // The variants of one algorithm, the same on all ranks; none, with the reason, if it cannot be
-  // used. Collective on graphs.
+  // The variants of one algorithm, the same on all ranks; none, with the reason, if it is
+  // impossible or not expected to pay. forced: it is asked for by name. Then it has variants
+  // wherever it is possible, and `reason` says why they are not expected to pay, if so. Collective
+  // on graphs.
   virtual std::vector<VariantPtr> variants(const std::string& algorithm, Collective collective,
-                                           double block_bytes, std::string& reason) = 0;
+                                           double block_bytes, bool forced,
+                                           std::string& reason) = 0;
 };
 
 }  // namespace tonari

@@ -69,9 +69,7 @@ Buffers make_buffers(Random& random, const Topology& t, int rank, Operation op,
 class Algorithm : public testing::TestWithParam<const char*> {
  protected:
   bool native() const { return std::string(GetParam()) == "native"; }
-  bool may_not_apply() const {
-    return std::string(GetParam()) == "additive-basis" || std::string(GetParam()) == "joint-basis";
-  }
+  bool may_not_apply() const { return std::string(GetParam()) == "joint-basis"; }
 
   void run(const Topology& t, std::uint32_t seed, bool heavy) {
     MPI_Comm cart = make_cart(t);

@@ -22,7 +22,7 @@ class FromComm : public GraphExchange {
     for (const Way& way : ways) {
       const auto op = all_operations[pick(common, 0, 5)];
       const Applies expected =
-          way.algorithm == "native" ? applies(graph, op, way.algorithm, false) : Applies::always;
+          way.algorithm == "native" ? applies(graph, op, way.algorithm) : Applies::always;
       exchange(near, graph, op,
                {4, pick(common, 1, 40), form(op) == 0, form(op) != 0,
                 static_cast<std::uint32_t>(common())},

@@ -72,8 +72,8 @@ TEST_F(SettingsErrors, KeysThatDoNotExist) {
 }
 
 TEST_F(SettingsErrors, AlgorithmThatDoesNotApply) {
-  const Info additive{{"tonari_algorithm", "additive-basis"}, {"tonari_tune", "off"}};
-  expect_everywhere(alltoall(additive), TONARI_ERR_ALGORITHM, {"additive-basis", "torus-direct"});
+  const Info tree{{"tonari_algorithm", "tree"}, {"tonari_tune", "off"}};
+  expect_everywhere(alltoall(tree), TONARI_ERR_ALGORITHM, {"'tree'", "kind of neighborhood"});
   const Info sideways{{"tonari_algorithm", "linear/sideways"}, {"tonari_tune", "off"}},
       native{{"tonari_algorithm", "native/sideways"}, {"tonari_tune", "off"}};
   expect_everywhere(alltoall(sideways), TONARI_ERR_ALGORITHM, {"linear", "no variant 'sideways'"});

@@ -121,10 +121,8 @@ TEST_F(OnANetwork, IrregularPattern) {
        {"store-and-forward", "message-sharing/paper phase II",
         "message-sharing/levelled phase II in two steps", "message-sharing/whole pattern",
         "balanced/both ends", "balanced/whole pattern"}) {
-    const int least = std::string(algorithm) == "store-and-forward" ? 4 : 8;
-    const Applies applies = world_size() < 4       ? Applies::never
-                            : world_size() < least ? Applies::perhaps
-                                                   : Applies::always;
+    const bool mesh = std::string(algorithm) == "store-and-forward";
+    const Applies applies = mesh && world_size() < 4 ? Applies::never : Applies::always;
     tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
     const Info info{{"tonari_algorithm", algorithm}};
     ASSERT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[world_rank()], info, &near));

@@ -39,7 +39,8 @@ class OneVariant final : public PlannerRegistry {
  public:
   explicit OneVariant(int failing) : scheme_(std::make_shared<FailsOnOneRank>(failing)) {}
   std::vector<std::string> algorithms() const override { return {"broken"}; }
-  std::vector<VariantPtr> variants(const std::string&, Collective, double, std::string&) override {
+  std::vector<VariantPtr> variants(const std::string&, Collective, double, bool,
+                                   std::string&) override {
     return {scheme_};
   }
 
@@ -53,14 +54,14 @@ TEST(StrictPlannerRegistry, APlanThatFailsOnOneRankFailsOnAll) {
   std::string reason;
   StrictPlannerRegistry broken(std::make_unique<OneVariant>(last), vertex, MPI_COMM_WORLD);
   for (int again = 0; again < 2; ++again) try {
-      broken.variants("broken", Collective::alltoall, 8, reason);
+      broken.variants("broken", Collective::alltoall, 8, false, reason);
       ADD_FAILURE() << "on rank " << rank;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Errc::memory);
       EXPECT_EQ(std::string(error.what()), text("rank ", last, " has no room for its plan"));
     }
   StrictPlannerRegistry whole(std::make_unique<OneVariant>(-1), vertex, MPI_COMM_WORLD);
-  EXPECT_EQ(whole.variants("broken", Collective::alltoall, 8, reason).size(), 1u);
+  EXPECT_EQ(whole.variants("broken", Collective::alltoall, 8, false, reason).size(), 1u);
 }
 
 }  // namespace

@@ -396,7 +396,10 @@ def test_large_graphs_are_proven_on_request(tonari, file):
     ("arguments", "words"),
     [
         ("--graph {p} --algorithm torus", "no algorithm 'torus' for graphs; choose one of linear"),
-        ("--graph {p} --algorithm node-aware", "node-aware cannot be used here: "),
+        (
+            "--graph {p} --algorithm store-and-forward",
+            "store-and-forward cannot be used here: fewer than 4",
+        ),
         ("--graph {p} --rank 9", "no rank 9"),
         ("--graph {p} --dims 3x3", "not with --graph"),
         ("--graph {p} --bytes 9223372036854775807", "bytes"),
@@ -409,3 +412,13 @@ def test_large_graphs_are_proven_on_request(tonari, file):
 def test_mistakes_get_one_sentence(tonari, file, arguments, words):
     path = file("p.txt", "0 1\n0 1\n0 1\n")
     refused(tonari(f"plan {arguments.format(p=path)}"), words.format(p=path))
+
+
+def test_an_algorithm_that_is_named_is_planned_where_it_does_not_pay(tonari, file):
+    path = file("star.txt", edge_list((0, r) for r in range(1, 16)))
+    plan = f"plan --graph {path} --bytes 1MiB"
+    assert "not here: tree" in printed(tonari(plan))
+    forced = printed(tonari(f"{plan} --algorithm tree"))
+    assert "not expected to pay: tree: blocks are so large" in forced
+    (row,) = json.loads(tonari(f"{plan} --algorithm tree --json").stdout)
+    assert row["max_messages"] < 15 and row["stages"] > 1 and row["proof"] == "proven"

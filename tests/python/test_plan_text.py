@@ -59,7 +59,7 @@ def test_help_has_an_example(tonari, command):
         ("moore:9:1", "must be an integer from 1 to 8"),
         ("no-such-file", "neither moore:d:r"),
         ("moore:2:1 --algorithm fast", "there is no algorithm 'fast'; choose one of linear, torus"),
-        ("moore:2:1 --algorithm additive-basis", "cannot be used here"),
+        ("moore:4:1 --algorithm joint-basis", "cannot be used here"),
         ("moore:2:1 --dims 4x4x4", "the offsets have 2 coordinates, the grid has 3 dimensions"),
         ("moore:2:1 --dims 4x", "--dims must read like 4x4x4"),
         ("moore:2:1 --dims 99999x99999", "does not fit"),
@@ -91,3 +91,10 @@ def test_files_that_make_no_sense(tonari, tmp_path, text):
     assert done.returncode == 1
     assert "offsets.txt" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_algorithm_that_is_named_is_planned_where_it_saves_nothing(tonari):
+    assert "not here: additive-basis" in printed(tonari("plan moore:2:1"))
+    forced = printed(tonari("plan moore:2:1 --algorithm additive-basis"))
+    assert "not expected to pay: additive-basis: no dimension has more than two" in forced
+    assert "▸ additive-basis" in forced

@@ -43,47 +43,20 @@ class Nodes {
 };
 
 struct Split {
-  const char* text;        // for TONARI_NODES
-  std::vector<int> sizes;  // of the first nodes, the rest is one node; a single number: of all
+  const char* text;  // for TONARI_NODES
 };
-inline const Split splits[] = {{"", {1 << 20}},      {"1", {1}},      {"2", {2}},
-                               {"3", {3}},           {"1,3", {1, 3}}, {"3,1", {3, 1}},
-                               {"2,1,4", {2, 1, 4}}, {"1,5", {1, 5}}};
-
-// Whether there are at least two nodes, and one of at least two ranks.
-inline bool several_nodes(const Split& split, int ranks) {
-  std::vector<int> sizes =
-      split.sizes.size() == 1 ? std::vector<int>(ranks, split.sizes[0]) : split.sizes;
-  if (split.sizes.size() > 1) sizes.push_back(ranks);
-  int nodes = 0, largest = 0;
-  for (int left = ranks, n = 0; left > 0; left -= sizes[n++])
-    ++nodes, largest = std::max(largest, std::min(left, sizes[n]));
-  return nodes > 1 && largest > 1;
-}
+inline const Split splits[] = {{""}, {"1"}, {"2"}, {"3"}, {"1,3"}, {"3,1"}, {"2,1,4"}, {"1,5"}};
 
 class GraphExchange : public testing::Test {
  protected:
-  enum class Applies { always, perhaps, never };
+  enum class Applies { always, never };
 
-  // Small and equal blocks always pass; what planners find out by themselves is `perhaps`.
-  static Applies applies(const Graph& graph, Operation op, const std::string& algorithm,
-                         bool several_nodes) {
-    const Degrees degrees = degrees_of(graph);
-    const auto only_if = [](bool possible, Applies then) {
-      return possible ? then : Applies::never;
-    };
-    if (algorithm == "native")
-      return only_if(degrees.balanced || !native_loses_blocks(), Applies::always);
-    if (algorithm == "coloring") return only_if(degrees.most() > 1, Applies::always);
-    if (algorithm == "tree") return only_if(degrees.most_out > 2, Applies::perhaps);
-    if (algorithm == "node-aware")
-      return only_if(degrees.most() > 1 && several_nodes, Applies::perhaps);
-    if (algorithm == "common-neighborhood")
-      return only_if(gathers(op) && degrees.most() > 1, Applies::perhaps);
-    if (algorithm == "store-and-forward")
-      return only_if(world_size() >= 4 && degrees.most() > 2, Applies::perhaps);
-    if (algorithm == "message-sharing" || algorithm == "balanced")
-      return only_if(degrees.most() > 2, Applies::perhaps);
+  // What is named runs wherever it is possible, whether or not it is expected to pay.
+  static Applies applies(const Graph& graph, Operation op, const std::string& algorithm) {
+    const auto only_if = [](bool possible) { return possible ? Applies::always : Applies::never; };
+    if (algorithm == "native") return only_if(degrees_of(graph).balanced || !native_loses_blocks());
+    if (algorithm == "common-neighborhood") return only_if(gathers(op));
+    if (algorithm == "store-and-forward") return only_if(world_size() >= 4);
     // not isomorphic
     if (algorithm == "torus" || algorithm == "torus-direct") return Applies::never;
     return Applies::always;
@@ -118,12 +91,11 @@ class GraphExchange : public testing::Test {
     tonari_request request = TONARI_REQUEST_NULL;
     const int code = init(op, b.out, b.in, near, info, &request);
     b.out.free_types(), b.in.free_types();
-    if (expected == Applies::never ||
-        (expected == Applies::perhaps && code == TONARI_ERR_ALGORITHM)) {
+    if (expected == Applies::never) {
       EXPECT_EQ(code, TONARI_ERR_ALGORITHM);
       if (code == TONARI_SUCCESS)
         tonari_request_free(&request);
-      else if (expected == Applies::never)
+      else
         expect_sentence(way.algorithm);
       return false;
     }
@@ -163,8 +135,7 @@ class GraphExchange : public testing::Test {
       if (way.algorithm == "native" && mpi_spins() && sizes.quantum * sizes.most >= 4000) continue;
       if (way.algorithm != "native") way.channel = random_channel(common);
       if (!ranks_are_slow() && pick(common, 0, 1)) way.tune = "model";
-      exchange(near, graph, op, sizes, way,
-               applies(graph, op, way.algorithm, several_nodes(split, world_size())), common);
+      exchange(near, graph, op, sizes, way, applies(graph, op, way.algorithm), common);
     }
     EXPECT_OK(tonari_neighborhood_free(&near));
   }

@@ -43,6 +43,7 @@ def plan_graph(path: str, options: GraphOptions) -> None:
             bytes=options.bytes,
             machine=options.machine,
             node_ranks=options.node_ranks,
+            forced=bool(options.algorithm),
         )
         status.update(f"planning and pricing {graph.ranks:,} ranks")
         with ThreadPoolExecutor(

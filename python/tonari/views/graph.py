@@ -11,7 +11,7 @@ from rich.table import Table
 
 from tonari import output
 from tonari.graph_report import Degrees, GraphReport, proof_of, reason_of
-from tonari.views.plan import PROOF, pays_below, print_lines
+from tonari.views.plan import PROOF, pays_below, print_lines, print_objections
 
 SMALL = 16  # ranks: up to this many are drawn without being asked
 WIDTH = 80
@@ -106,8 +106,7 @@ def _label(row: Any) -> str:
 
 
 def _notes(console: Console, report: GraphReport, machine: str | None) -> None:
-    for row in report.refused:
-        console.print(f"not here: [bold]{row.algorithm}[/]: {escape(row.reason)}")
+    print_objections(console, report)
     console.print()
     console.print(
         "sends, recvs, blocks: messages out, messages in and blocks out of the rank that has "

@@ -84,6 +84,15 @@ def _label(row: Any) -> str:
     )
 
 
+def print_objections(console: Console, report: Any) -> None:
+    """Why algorithms are not planned, or planned because they were asked for."""
+    for row in report.refused:
+        console.print(f"not here: [bold]{row.algorithm}[/]: {escape(row.reason)}")
+    against = {row.algorithm: row.unpaying for row in report.rows if row.unpaying}
+    for algorithm, reason in against.items():
+        console.print(f"not expected to pay: [bold]{algorithm}[/]: {escape(reason)}")
+
+
 def pays_below(row: Any) -> str:
     """The block size up to which the row is faster than linear."""
     if row.algorithm == "linear":
@@ -94,8 +103,7 @@ def pays_below(row: Any) -> str:
 
 
 def _notes(console: Console, report: Report, options: dict[str, Any]) -> None:
-    for row in report.refused:
-        console.print(f"not here: [bold]{row.algorithm}[/]: {escape(row.reason)}")
+    print_objections(console, report)
     console.print()
     machine = options["machine"] or "a generic machine (--machine)"
     console.print(

@@ -39,7 +39,9 @@ void color_by_degree(RankGroup& group, EdgeColors& edges, Color degree) {
   color_greedily(group, edges, 2 * degree);
 }
 
-std::string applicable(const GraphFacts& facts, const GraphTask&) {
+std::string applicable(const GraphFacts&, const GraphTask&) { return ""; }
+
+std::string pays(const GraphFacts& facts, const GraphTask&) {
   return facts.degree() > 1 ? "" : "no rank sends or receives more than one message";
 }
 
@@ -109,6 +111,6 @@ Coloring color_edges(RankGroup& group, std::span<const Vertex> vertices) {
   return result;
 }
 
-const GraphPlanner graph_coloring{"coloring", applicable, variants};
+const GraphPlanner graph_coloring{"coloring", applicable, variants, pays};
 
 }  // namespace tonari

@@ -27,6 +27,7 @@ constexpr int most_levels = 5;  // groups of 32
 constexpr std::size_t reach = 4;
 constexpr std::size_t most_candidates = 16;
 constexpr int most_matchings = 8;
+constexpr const char* nobody_shares = "nobody shares";  // the variant where no two ranks do
 
 // An entry of a rank's send set: the block of `origin` to `target`.
 struct Item {
@@ -182,7 +183,7 @@ class Planner {
       if (!share_with_partners(level)) break;
       add(level == 0 ? "pairs" : "groups of " + std::to_string(2 << level), level + 1);
     }
-    if (all.empty()) add("nobody shares", 0);
+    if (all.empty()) add(nobody_shares, 0);
     return all;
   }
 
@@ -394,6 +395,10 @@ class Planner {
 std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   if (task.collective != Collective::allgather)
     return "every block of an all-to-all is for one rank only";
+  return "";
+}
+
+std::string pays(const GraphFacts& facts, const GraphTask& task) {
   const std::size_t least = Price(task).least_common();
   if (static_cast<std::size_t>(facts.most_out) < least)
     return "no rank has so many targets that sharing them could pay";
@@ -403,11 +408,13 @@ std::string applicable(const GraphFacts& facts, const GraphTask& task) {
 
 std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
                                    const GraphFacts& facts, const GraphTask& task) {
-  return Planner(group, vertices, facts, task).variants(vertices, task);
+  std::vector<GraphVariant> all = Planner(group, vertices, facts, task).variants(vertices, task);
+  if (!task.forced || all.front().variant() != nobody_shares) return all;
+  return Planner(group, vertices, facts, counting_messages(task)).variants(vertices, task);
 }
 
 }  // namespace
 
-const GraphPlanner graph_common_neighborhood{"common-neighborhood", applicable, variants};
+const GraphPlanner graph_common_neighborhood{"common-neighborhood", applicable, variants, pays};
 
 }  // namespace tonari

@@ -32,7 +32,9 @@
 namespace tonari {
 namespace {
 
-std::string applicable(const GraphFacts& facts, const GraphTask& task) {
+std::string applicable(const GraphFacts&, const GraphTask&) { return ""; }
+
+std::string pays(const GraphFacts& facts, const GraphTask& task) {
   if (const std::string reason = too_regular(facts, task); !reason.empty()) return reason;
   if (facts.most_in < 2 || facts.most_out < 2)
     return "no two ranks have a target or a source in common";
@@ -69,6 +71,6 @@ std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> ver
 
 }  // namespace
 
-const GraphPlanner graph_balanced{"balanced", applicable, variants};
+const GraphPlanner graph_balanced{"balanced", applicable, variants, pays};
 
 }  // namespace tonari

@@ -41,8 +41,10 @@
 namespace tonari {
 namespace {
 
+std::string applicable(const GraphFacts&, const GraphTask&) { return ""; }
+
 // At best a pairing halves the busiest rank's messages, for one more hop.
-std::string applicable(const GraphFacts& facts, const GraphTask& task) {
+std::string pays(const GraphFacts& facts, const GraphTask& task) {
   if (const std::string reason = too_regular(facts, task); !reason.empty()) return reason;
   if (facts.most_in < 2) return "no two ranks have a target in common";
   if (!worth_a_hop(facts.most_out / 2, task))
@@ -80,6 +82,6 @@ std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> ver
 
 }  // namespace
 
-const GraphPlanner graph_message_sharing{"message-sharing", applicable, variants};
+const GraphPlanner graph_message_sharing{"message-sharing", applicable, variants, pays};
 
 }  // namespace tonari

@@ -51,6 +51,19 @@ GraphFacts gather_facts(RankGroup& group, std::span<const Vertex> vertices) {
           total[2]};
 }
 
+GraphTask counting_messages(GraphTask task) {
+  LogGP& m = task.machine;
+  m.L = m.G = m.copy_block = m.copy_byte = m.rendezvous = 0;
+  m.o = m.g = 1e-6;
+  return task;
+}
+
+Objection objection(const GraphPlanner& planner, const GraphFacts& facts, const GraphTask& task) {
+  std::string impossible = planner.applicable(facts, task);
+  if (!impossible.empty()) return {std::move(impossible), ""};
+  return {"", planner.pays(facts, task)};
+}
+
 Traffic gather_traffic(RankGroup& group, std::span<const Relay> relays) {
   Word most[] = {0, 0, 0, 0, 0}, total[] = {0, 0};
   const auto raise = [](Word& word, std::int64_t value) { word = std::max<Word>(word, value); };

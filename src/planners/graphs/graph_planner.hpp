@@ -30,10 +30,17 @@ struct GraphTask {
   Collective collective = Collective::alltoall;
   double block_bytes = 0;  // average size of a block; the same on all ranks
   LogGP machine;           // the same on all ranks
+  // The algorithm is asked for by name: it is planned wherever it is possible, whether or not it is
+  // expected to pay.
+  bool forced = false;
   // What a block costs a rank that passes it on: it is copied in and out and crosses the network
   // once more.
   double forwarding() const { return block_bytes * (machine.G + 2 * machine.copy_byte); }
 };
+
+// The same task on a machine on which messages are all that counts: neither distance nor bytes cost
+// time. What is forced is planned for it where the real one asks for nothing.
+GraphTask counting_messages(GraphTask task);
 
 // The cost of a variant for all ranks together: the busiest rank counts.
 struct Traffic {
@@ -80,13 +87,29 @@ class GraphVariant final : public Variant {
 // The planner of one algorithm; src/planners/registry.cpp lists them all.
 struct GraphPlanner {
   const char* name;
-  // Empty if the algorithm can be used and may pay, else the reason why not. Pure and cheap.
+  // Empty if the algorithm is possible, else the reason why not. Pure and cheap.
   std::string (*applicable)(const GraphFacts& facts, const GraphTask& task);
   // Collective. vertices: one per rank of group.here(), in that order. At least one variant; the
   // same variants on all ranks. Only called if applicable.
   std::vector<GraphVariant> (*variants)(RankGroup& group, std::span<const Vertex> vertices,
                                         const GraphFacts& facts, const GraphTask& task);
+  // Empty if the algorithm may pay, else the reason why it is not expected to. Pure and cheap, and
+  // only called if applicable.
+  std::string (*pays)(const GraphFacts& facts, const GraphTask& task) =
+      [](const GraphFacts&, const GraphTask&) { return std::string(); };
 };
+
+// Why an algorithm is not planned, or planned against expectation.
+struct Objection {
+  std::string impossible;  // empty: it is possible
+  std::string unpaying;    // empty: it is impossible, or may pay
+  // Whether to plan it for the task: possible, and promising or forced.
+  bool plans(const GraphTask& task) const {
+    return impossible.empty() && (unpaying.empty() || task.forced);
+  }
+  const std::string& reason() const { return impossible.empty() ? unpaying : impossible; }
+};
+Objection objection(const GraphPlanner& planner, const GraphFacts& facts, const GraphTask& task);
 
 // Collective.
 GraphFacts gather_facts(RankGroup& group, std::span<const Vertex> vertices);

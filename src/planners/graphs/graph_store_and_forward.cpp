@@ -42,9 +42,12 @@ std::vector<Parcel> own_parcels(const Vertex& v, Collective collective) {
   return parcels;
 }
 
-std::vector<int> offered_dimensions(int ranks) {
+// Whoever asks for the algorithm by name gets any number.
+std::vector<int> offered_dimensions(int ranks, bool forced) {
   const int most = most_dimensions(ranks);
   std::vector<int> offered;
+  for (int n = 2; forced && n <= most; ++n) offered.push_back(n);
+  if (forced) return offered;
   for (int n : {2, 3, most})
     if (n <= most && n >= 2 && (offered.empty() || n > offered.back())) offered.push_back(n);
   return offered;
@@ -132,10 +135,13 @@ bool may_pay(const GraphFacts& facts, const GraphTask& task, int n) {
          static_cast<double>(facts.degree()) * message_time(task);
 }
 
-std::string applicable(const GraphFacts& facts, const GraphTask& task) {
-  if (facts.ranks < 4) return "fewer than 4 ranks are no mesh of 2 dimensions";
+std::string applicable(const GraphFacts& facts, const GraphTask&) {
+  return facts.ranks < 4 ? "fewer than 4 ranks are no mesh of 2 dimensions" : "";
+}
+
+std::string pays(const GraphFacts& facts, const GraphTask& task) {
   if (const std::string reason = too_regular(facts, task); !reason.empty()) return reason;
-  for (int n : offered_dimensions(facts.ranks))
+  for (int n : offered_dimensions(facts.ranks, false))
     if (may_pay(facts, task, n)) return "";
   return "the busiest rank has too few messages: on a mesh it might have as many, and each takes "
          "more hops";
@@ -144,7 +150,7 @@ std::string applicable(const GraphFacts& facts, const GraphTask& task) {
 std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
                                    const GraphFacts& facts, const GraphTask& task) {
   std::vector<GraphVariant> all;
-  for (int n : offered_dimensions(facts.ranks))
+  for (int n : offered_dimensions(facts.ranks, task.forced))
     all.emplace_back(graph_store_and_forward, std::to_string(n), vertices, task,
                      Forwarding(group, vertices, task.collective, n).run());
   return all;
@@ -152,6 +158,6 @@ std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> ver
 
 }  // namespace
 
-const GraphPlanner graph_store_and_forward{"store-and-forward", applicable, variants};
+const GraphPlanner graph_store_and_forward{"store-and-forward", applicable, variants, pays};
 
 }  // namespace tonari

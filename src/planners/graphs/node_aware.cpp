@@ -294,9 +294,11 @@ class Planner {
   std::vector<Crossings> crossings_;
 };
 
+std::string applicable(const GraphFacts&, const GraphTask&) { return ""; }
+
 // These say where it cannot pay. Whether it does depends on the graph and is left to pricing;
 // messages between nodes are never more than linear's.
-std::string applicable(const GraphFacts& facts, const GraphTask& task) {
+std::string pays(const GraphFacts& facts, const GraphTask& task) {
   if (facts.nodes == 1) return "all ranks are on one node";
   if (facts.most_node_ranks == 1) return "every rank has a node of its own";
   if (facts.degree() <= 1) return "no rank has more than one message to send or to receive";
@@ -318,6 +320,6 @@ std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> ver
 
 }  // namespace
 
-const GraphPlanner graph_node_aware{"node-aware", applicable, variants};
+const GraphPlanner graph_node_aware{"node-aware", applicable, variants, pays};
 
 }  // namespace tonari

@@ -34,7 +34,10 @@
 //              finds them (distributed_top_k.hpp). The O(log P) iterations of Hoefler 2012 for a
 //              hot spot need pairs, too: else a tree takes an iteration per helper.
 //   Bytes      In an all-to-all, blocks that take a detour are sent and copied twice. They move
-//              only where that costs less than the overheads it saves.
+//              only where that costs less than the overheads it saves. A "paper" tree that is
+//              forced does not ask for that.
+//   Forced     Where L / o is so large that nothing would move at all, a tree that is forced is
+//              planned as if L, G and copies were 0: its shape is that of the paper then, too.
 //   Neighbors  Hoefler 2012 takes the globally idlest rank. An allgather that is passed on by a
 //              rank that wants the block itself costs no block more. So p_m asks its receivers (up
 //              to 32 at a time), too. It takes the one with the most gain, if that is at least half
@@ -107,6 +110,7 @@ class PaperShare final : public Share {
   // Overheads that p_m saves against what the additional hops of blocks cost, in bytes and waiting.
   bool pays(const Case& move, Word x) const {
     if (x <= 0) return false;
+    if (task_.forced) return true;  // Hoefler 2012 has no such condition
     const double eager = static_cast<double>(task_.machine.eager),
                  blocks = static_cast<double>(alltoall_ ? x + 1 : 1);
     const double waiting = blocks * task_.block_bytes > eager && task_.block_bytes <= eager
@@ -345,7 +349,9 @@ class Transformation {
   std::vector<std::size_t> asked_;  // how often it asked
 };
 
-std::string applicable(const GraphFacts& facts, const GraphTask& task) {
+std::string applicable(const GraphFacts&, const GraphTask&) { return ""; }
+
+std::string pays(const GraphFacts& facts, const GraphTask& task) {
   if (facts.most_out <= t) return "no rank sends to more than 2 others";
   if (facts.pairs == facts.ranks * facts.most_out) return "all ranks send to equally many others";
   if (task.collective == Collective::alltoall &&
@@ -356,22 +362,37 @@ std::string applicable(const GraphFacts& facts, const GraphTask& task) {
   return paper || balanced ? "" : "the busiest rank sends too few messages to gain by help";
 }
 
+// Whether any rank passes a block on. Collective.
+bool passes_on(RankGroup& group, const std::vector<Relay>& relays) {
+  return group.max(Word{std::ranges::any_of(relays, [](const Relay& relay) {
+    return std::ranges::any_of(relay.out, [](const Hop& hop) { return hop.stage > 0; });
+  })}) != 0;
+}
+
+// share_of makes the share for a task.
+std::vector<Relay> transform(RankGroup& group, std::span<const Vertex> vertices,
+                             const GraphTask& task, auto&& share_of) {
+  auto share = share_of(task);
+  std::vector<Relay> relays = Transformation(group, vertices, task.collective, share).run();
+  if (!task.forced || passes_on(group, relays)) return relays;
+  auto any_share = share_of(counting_messages(task));
+  return Transformation(group, vertices, task.collective, any_share).run();
+}
+
 std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
                                    const GraphFacts& facts, const GraphTask& task) {
-  PaperShare paper(task);
-  BalancedShare balanced(task, facts.most_out);
   std::vector<GraphVariant> all;
-  const auto add = [&](const char* variant, auto& share) {
-    all.emplace_back(graph_tree, variant, vertices, task,
-                     Transformation(group, vertices, task.collective, share).run());
-  };
-  add("paper", paper);
-  add("balanced", balanced);
+  all.emplace_back(
+      graph_tree, "paper", vertices, task,
+      transform(group, vertices, task, [](const GraphTask& t) { return PaperShare(t); }));
+  all.emplace_back(graph_tree, "balanced", vertices, task,
+                   transform(group, vertices, task,
+                             [&](const GraphTask& t) { return BalancedShare(t, facts.most_out); }));
   return all;
 }
 
 }  // namespace
 
-const GraphPlanner graph_tree{"tree", applicable, variants};
+const GraphPlanner graph_tree{"tree", applicable, variants, pays};
 
 }  // namespace tonari

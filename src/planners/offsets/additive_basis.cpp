@@ -12,7 +12,9 @@
 namespace tonari {
 namespace {
 
-std::string applicable(const Neighborhood& near, Collective) {
+std::string applicable(const Neighborhood&, Collective) { return ""; }
+
+std::string pays(const Neighborhood& near, Collective) {
   for (const Coordinates& coordinates : coordinates_by_dimension(near))
     if (coordinates.size() > 2) return "";
   return "no dimension has more than two distinct coordinates, so nothing is saved over "
@@ -86,6 +88,6 @@ std::vector<OffsetVariant> variants(std::shared_ptr<const Neighborhood> near,
 
 }  // namespace
 
-const OffsetPlanner offset_additive_basis{"additive-basis", applicable, variants};
+const OffsetPlanner offset_additive_basis{"additive-basis", applicable, variants, pays};
 
 }  // namespace tonari

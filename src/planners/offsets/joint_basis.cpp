@@ -108,7 +108,7 @@ class Search {
 };
 
 std::vector<Vec> basis_by_dimension(const Neighborhood& near, Collective collective) {
-  const bool additive = offset_additive_basis.applicable(near, collective).empty();
+  const bool additive = offset_additive_basis.pays(near, collective).empty();
   const OffsetPlanner& by_dimension = additive ? offset_additive_basis : offset_torus_direct;
   const auto shared = std::make_shared<const Neighborhood>(near);
   const std::vector<OffsetVariant> variants = by_dimension.variants(shared, collective);

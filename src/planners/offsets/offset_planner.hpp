@@ -55,12 +55,16 @@ class OffsetVariant final : public Variant {
 // The planner of one algorithm; src/planners/registry.cpp lists them all.
 struct OffsetPlanner {
   const char* name;
-  // Empty if the algorithm can be used, else the reason why not. Pure and cheap.
+  // Empty if the algorithm is possible, else the reason why not. Pure and cheap.
   std::string (*applicable)(const Neighborhood& near, Collective collective);
   // All variants worth pricing, fewest rounds first; at least one. Pure; the same on all ranks.
   // Only called if applicable.
   std::vector<OffsetVariant> (*variants)(std::shared_ptr<const Neighborhood> near,
                                          Collective collective);
+  // Empty if the algorithm may pay, else the reason why it is not expected to. Pure and cheap, and
+  // only called if applicable.
+  std::string (*pays)(const Neighborhood& near, Collective collective) =
+      [](const Neighborhood&, Collective) { return std::string(); };
 };
 
 // One per file of this folder.

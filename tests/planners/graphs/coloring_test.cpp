@@ -254,7 +254,7 @@ TEST(Coloring, RoundsAndOrder) {
     LocalRankGroup group(static_cast<int>(vertices.size()));
     const GraphFacts facts = gather_facts(group, vertices);
     const GraphTask task{i % 2 ? Collective::alltoall : Collective::allgather, 8, {}};
-    if (!graph_coloring.applicable(facts, task).empty()) continue;
+    if (!graph_coloring.pays(facts, task).empty()) continue;
     const std::vector<GraphVariant> ways = graph_coloring.variants(group, vertices, facts, task);
     ASSERT_EQ(ways.size(), 2u);
     EXPECT_EQ(ways[0].ports(), 1);

@@ -210,10 +210,10 @@ TEST(CommonNeighborhood, SharesOnlyWhereItPays) {
 
   LocalRankGroup group(16);
   const GraphFacts facts = gather_facts(group, vertices);
-  EXPECT_EQ(graph_common_neighborhood.applicable(facts, {Collective::allgather, 8, {}}), "");
-  EXPECT_NE(graph_common_neighborhood.applicable(facts, {Collective::allgather, 1 << 20, {}}), "");
+  EXPECT_EQ(graph_common_neighborhood.pays(facts, {Collective::allgather, 8, {}}), "");
+  EXPECT_NE(graph_common_neighborhood.pays(facts, {Collective::allgather, 1 << 20, {}}), "");
   EXPECT_NE(graph_common_neighborhood.applicable(facts, {Collective::alltoall, 8, {}}), "");
-  EXPECT_NE(graph_common_neighborhood.applicable({}, {Collective::allgather, 8, {}}), "");
+  EXPECT_NE(graph_common_neighborhood.pays({}, {Collective::allgather, 8, {}}), "");
 }
 
 TEST(CommonNeighborhood, DoesNotDependOnProcesses) {

@@ -174,9 +174,10 @@ inline std::uint64_t odd_bytes(BlockId block) {
   return Hash().word(block.origin).word(block.block).value() % 24;
 }
 
-// Proves all ways of an algorithm; does nothing where it does not apply.
+// Proves all ways of an algorithm, whether or not it is expected to pay; does nothing where it is
+// impossible.
 inline void expect_proven(const GraphPlanner& algorithm, std::span<const Vertex> vertices,
-                          GraphTask task, unsigned seed) {
+                          const GraphTask& task, unsigned seed) {
   LocalRankGroup group(static_cast<int>(vertices.size()));
   const GraphFacts facts = gather_facts(group, vertices);
   if (!algorithm.applicable(facts, task).empty()) return;

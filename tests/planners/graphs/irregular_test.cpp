@@ -320,7 +320,7 @@ TEST(Irregular, SwitchThemselvesOff) {
   const auto reason = [](const GraphPlanner& algorithm, const std::vector<Vertex>& vertices,
                          const GraphTask& task) {
     LocalRankGroup group(static_cast<int>(vertices.size()));
-    return algorithm.applicable(gather_facts(group, vertices), task);
+    return objection(algorithm, gather_facts(group, vertices), task).reason();
   };
   std::mt19937 random(11);
   const std::vector<Vertex> steep = make(64, power_law(64, 12, 0.8, 0.5, random));

@@ -229,7 +229,7 @@ TEST(NodeAware, SwitchesItselfOff) {
   const GraphTask task{Collective::alltoall, 8, {}};
   const auto reason = [](const std::vector<Vertex>& vertices, const GraphTask& t) {
     LocalRankGroup group(static_cast<int>(vertices.size()));
-    return graph_node_aware.applicable(gather_facts(group, vertices), t);
+    return graph_node_aware.pays(gather_facts(group, vertices), t);
   };
   EXPECT_EQ(reason(make(6, complete(6), {2, 4}), task), "");
   EXPECT_NE(reason(make(6, complete(6), {6}), task), "");

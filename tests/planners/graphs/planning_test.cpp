@@ -74,7 +74,7 @@ Cost cost(const GraphPlanner& algorithm, const std::vector<Vertex>& vertices,
           const GraphTask& task) {
   CountingWorld group(static_cast<int>(vertices.size()));
   const GraphFacts facts = gather_facts(group, vertices);
-  EXPECT_EQ(algorithm.applicable(facts, task), "") << algorithm.name;
+  EXPECT_EQ(objection(algorithm, facts, task).reason(), "") << algorithm.name;
   EXPECT_FALSE(algorithm.variants(group, vertices, facts, task).empty()) << algorithm.name;
   return {group.messages(), group.steps()};
 }
@@ -149,7 +149,7 @@ Reading reading(const GraphPlanner& algorithm, int ranks, Collective collective)
   CountingWorld group(ranks);
   const GraphFacts facts = gather_facts(group, vertices);
   const GraphTask task{collective, 8, infiniband_prices()};
-  EXPECT_EQ(algorithm.applicable(facts, task), "") << algorithm.name;
+  EXPECT_EQ(objection(algorithm, facts, task).reason(), "") << algorithm.name;
   const std::vector<GraphVariant> ways = algorithm.variants(group, vertices, facts, task);
   Reading leaves;
   for (int r = 1; r < ranks; ++r) {

@@ -36,7 +36,7 @@ LogGP close_by() {
 std::vector<GraphVariant> tree(const std::vector<Vertex>& vertices, const GraphTask& task) {
   LocalRankGroup group(static_cast<int>(vertices.size()));
   const GraphFacts facts = gather_facts(group, vertices);
-  EXPECT_EQ(graph_tree.applicable(facts, task), "");
+  EXPECT_EQ(graph_tree.pays(facts, task), "");
   return graph_tree.variants(group, vertices, facts, task);
 }
 
@@ -167,7 +167,7 @@ TEST(Tree, BusiestSenderIsNeverBusierThanInLinear) {
       const GraphTask task{collective, 8, close_by()};
       LocalRankGroup group(static_cast<int>(vertices.size()));
       const GraphFacts facts = gather_facts(group, vertices);
-      if (!graph_tree.applicable(facts, task).empty()) continue;
+      if (!graph_tree.pays(facts, task).empty()) continue;
       for (const GraphVariant& way : graph_tree.variants(group, vertices, facts, task)) {
         const Traffic now = gather_traffic(group, way.relays());
         ASSERT_LE(now.most_out, facts.most_out) << way.variant() << " seed " << seed;
@@ -271,7 +271,7 @@ TEST(Tree, PaperMovesWhatItsFormulaSays) {
 TEST(Tree, StaysAwayWhereNothingCanBeGained) {
   LocalRankGroup group(16);
   const auto reason = [&](const Edges& edges, const GraphTask& task) {
-    return graph_tree.applicable(gather_facts(group, make(16, edges)), task);
+    return graph_tree.pays(gather_facts(group, make(16, edges)), task);
   };
   const GraphTask small{Collective::alltoall, 8, infiniband()};
   EXPECT_NE(reason(complete(16), small), "");
@@ -300,7 +300,7 @@ TEST(Tree, HotSpotsAreNotPredictedSlowerThanLinear) {
         LocalRankGroup group(ranks);
         const GraphFacts facts = gather_facts(group, vertices);
         const double direct = seconds(vertices, task, linear_way(vertices, task));
-        if (!graph_tree.applicable(facts, task).empty()) continue;
+        if (!graph_tree.pays(facts, task).empty()) continue;
         for (const GraphVariant& way : graph_tree.variants(group, vertices, facts, task))
           EXPECT_LE(seconds(vertices, task, way), direct * 1.01)
               << way.variant() << " " << name(collective) << " " << ranks << " " << bytes;
@@ -315,7 +315,7 @@ std::map<std::string, double> hot_spot_ratios(int ranks, const GraphTask& task) 
   const double best = Optimum(task).time(ranks - 1);
   const double linear = seconds(vertices, task, linear_way(vertices, task)) / best;
   std::map<std::string, double> ratios{{"linear", linear}, {"paper", linear}, {"balanced", linear}};
-  if (graph_tree.applicable(facts, task).empty())
+  if (graph_tree.pays(facts, task).empty())
     for (const GraphVariant& way : graph_tree.variants(group, vertices, facts, task))
       ratios[way.variant()] = seconds(vertices, task, way) / best;
   return ratios;
@@ -346,7 +346,7 @@ void expect_few_iterations(int ranks, int part) {
     LocalRankGroup group(ranks);
     const GraphTask task{collective, 8, infiniband()};
     const GraphFacts facts = gather_facts(group, vertices);
-    ASSERT_EQ(graph_tree.applicable(facts, task), "");
+    ASSERT_EQ(graph_tree.pays(facts, task), "");
     const std::size_t exchanges = group.exchanges(), messages = group.messages_sent();
     for (const GraphVariant& way : graph_tree.variants(group, vertices, facts, task))
       EXPECT_LT(gather_traffic(group, way.relays()).most_out, facts.most_out / part)

@@ -236,7 +236,7 @@ TEST(AdditiveBasis, VariantsTradeRoundsForVolume) {
 TEST(AdditiveBasis, SaysWhenItSavesNothing) {
   const Neighborhood near{Grid::torus({5, 5}), parse_pattern("moore:2:1").offsets};
   EXPECT_EQ(
-      offset_additive_basis.applicable(near, Collective::alltoall),
+      offset_additive_basis.pays(near, Collective::alltoall),
       "no dimension has more than two distinct coordinates, so nothing is saved over torus-direct");
 }
 
