@@ -82,6 +82,12 @@ def library_for(mpi: str) -> Path:
     )
 
 
+def before(library: Path) -> str:
+    """Other libraries that are to be loaded keep their places behind ours."""
+    others = os.environ.get("LD_PRELOAD", "")
+    return f"{library}:{others}" if others else str(library)
+
+
 def with_variables(command: Sequence[str], kind: str, variables: Mapping[str, str]) -> list[str]:
     """The command, so that its ranks have these variables; the launcher has not."""
     launcher, rest = command[0], list(command[1:])

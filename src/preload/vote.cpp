@@ -35,9 +35,9 @@ Vote my_vote(bool room, bool ahead) {
   static const int node = node_number();
   Vote vote;
   vote.room = room;
-  vote.ahead = ahead;
   vote.wants = wanted();
   vote.repairs = in_environment(setting(repair)).value_or("0") == "1";
+  vote.ahead = ahead || vote.wants == 2 || vote.repairs;  // who asked for tonari gets it always
   vote.drives = mpi_drives_exchanges();
   vote.streams = !is_set(algorithm) && !is_set(channel) && !is_set(progress);
   vote.node = node, vote.minus_node = -node;

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -56,19 +55,13 @@ def run(
     library = preload.library_for(mpi or preload.mpi_of(command, kind))
     # Here, since nodes that share no other folder share the one where jobs are started.
     with tempfile.TemporaryDirectory(prefix=".tonari-run-", dir=Path.cwd()) as folder:
-        variables = {"LD_PRELOAD": _before(library)}
+        variables = {"LD_PRELOAD": preload.before(library)}
         if explain or json:
             variables["TONARI_RUN_REPORT"] = folder
         status = subprocess.run(preload.with_variables(command, kind, variables)).returncode
         rows = preload.rows(preload.read_records(Path(folder)))
     _tell(rows, explain, json)
     raise typer.Exit(status if status >= 0 else 128 - status)
-
-
-def _before(library: Path) -> str:
-    """Other libraries that are to be loaded keep their places behind ours."""
-    others = os.environ.get("LD_PRELOAD", "")
-    return f"{library}:{others}" if others else str(library)
 
 
 def _tell(rows: list[dict[str, Any]], explain: bool, json: Path | None) -> None:
