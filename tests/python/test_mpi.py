@@ -13,7 +13,7 @@ import pytest
 
 pytestmark = jobs.needed
 MODULES = ["operations", "mistakes", "grids", "vectors", "products", "exchanges_in_place"]
-MODULES += ["sparse_exchanges", "groups"]
+MODULES += ["sparse_exchanges", "groups", "boxes"]
 
 
 def checks(module: str) -> list[str]:

@@ -48,6 +48,7 @@ TYPES = {
     "MPI_Count": ctypes.c_int64,
     "MPI_Datatype": Handle,
     "char": ctypes.c_char,
+    "tonari_box": P.Box,
 }
 SIZES = {"TONARI_GRID_MAX_DIMS": 5}
 
@@ -92,7 +93,9 @@ STRUCTURES = {
     "box": P.Box,
     "ghosts": P.Ghosts,
     "vector_facts": P.VectorFacts,
-    **dict(zip(("grid_shape", "vector_values"), P.with_handles(Handle), strict=True)),
+    **dict(
+        zip(("grid_shape", "vector_values", "blocks_shape"), P.with_handles(Handle), strict=True)
+    ),
 }
 
 

@@ -25,6 +25,7 @@ from tonari.mpi.library import KIND as mpi_kind
 from tonari.mpi.library import PATH as library_path
 
 # isort: split
+from tonari.mpi.blocks import Blocks
 from tonari.mpi.grid import Grid
 from tonari.mpi.grid_shape import Bricks, Ghosts
 from tonari.mpi.group import Group
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from tonari.mpi.product import RowParallel
 
 __all__ = [
+    "Blocks",
     "Bricks",
     "Ghosts",
     "Grid",

@@ -37,7 +37,7 @@ def kind_of_mpi() -> str:
 
 KIND = kind_of_mpi()
 Handle: Any = ctypes.c_int if KIND == "mpich" else ctypes.c_void_p
-GridShape, VectorValues = prototypes.with_handles(Handle)
+GridShape, VectorValues, BlocksShape = prototypes.with_handles(Handle)
 
 
 def candidates(kind: str) -> Iterator[Path]:

@@ -87,6 +87,15 @@ FUNCTIONS = {
     "vector_reverse": "ppHpp",
     "vector_combine": "ppHpp",
     "vector_get_facts": "pp",
+    "blocks_create": "HpHp",
+    "blocks_free": "p",
+    "blocks_get_own": "ppp",
+    "blocks_get_array": "plp",
+    "blocks_forward_init": "pppHp",
+    "blocks_reverse_init": "pppHHp",
+    "blocks_start_with": "pp",
+    "blocks_forward": "ppp",
+    "blocks_reverse": "pppH",
     "sparse_alltoallv": "ipppHpHHp",
     "sparse_ialltoallv": "ipppHpHHpp",
     "messages_free": "p",
@@ -221,8 +230,9 @@ class Messages(ctypes.Structure):
     ]
 
 
-def with_handles(handle: type) -> tuple[type[ctypes.Structure], type[ctypes.Structure]]:
-    """tonari_grid_shape and tonari_vector_values, which have a datatype in them, of this type."""
+def with_handles(handle: type) -> tuple[type[ctypes.Structure], ...]:
+    """tonari_grid_shape, tonari_vector_values and tonari_blocks_shape, which have a datatype in
+    them, of this type."""
 
     class GridShape(ctypes.Structure):
         """tonari_grid_shape"""
@@ -259,4 +269,22 @@ def with_handles(handle: type) -> tuple[type[ctypes.Structure], type[ctypes.Stru
             ("reserved", ctypes.c_int64 * 8),
         ]
 
-    return GridShape, VectorValues
+    class BlocksShape(ctypes.Structure):
+        """tonari_blocks_shape"""
+
+        _fields_ = [
+            ("dims", ctypes.c_int),
+            ("count", ctypes.c_int64),
+            ("boxes", ctypes.c_void_p),
+            ("owners", ctypes.c_void_p),
+            ("domain", Box),
+            ("periodic", ctypes.c_int * MOST_DIMS),
+            ("lower", _Cells),
+            ("upper", _Cells),
+            ("type", handle),
+            ("fields", ctypes.c_int),
+            ("order", ctypes.c_int),
+            ("reserved", ctypes.c_int * 8),
+        ]
+
+    return GridShape, VectorValues, BlocksShape
