@@ -60,6 +60,12 @@ TONARI_API int tonari_fortran_exchange(int form, int operation, const void* send
                                        const int sendtypes[], void* recvbuf, const int recvcounts[],
                                        const MPI_Aint recvdispls[], const int recvtypes[],
                                        tonari_neighborhood near, int info, tonari_request* request);
+TONARI_API int tonari_fortran_exchange_c(int form, int operation, const void* sendbuf,
+                                         const MPI_Count sendcounts[], const MPI_Aint senddispls[],
+                                         const int sendtypes[], void* recvbuf,
+                                         const MPI_Count recvcounts[], const MPI_Aint recvdispls[],
+                                         const int recvtypes[], tonari_neighborhood near, int info,
+                                         tonari_request* request);
 /* The four in place.
  *  operation  0 alltoall, 1 alltoallv, 2 alltoallw, 3 alltoallv_inplace_general; all but the last
  *             one read the lists of the sending side only. */
@@ -68,6 +74,12 @@ TONARI_API int tonari_fortran_exchange_inplace(int form, int operation, void* bu
                                                const int recvcounts[], const MPI_Aint recvdispls[],
                                                const int types[], int comm, int info,
                                                tonari_request* request);
+TONARI_API int tonari_fortran_exchange_inplace_c(int form, int operation, void* buf,
+                                                 const MPI_Count sendcounts[],
+                                                 const MPI_Aint senddispls[],
+                                                 const MPI_Count recvcounts[],
+                                                 const MPI_Aint recvdispls[], const int types[],
+                                                 int comm, int info, tonari_request* request);
 /* ONCE: tonari_sparse_alltoallv, STARTED: tonari_sparse_ialltoallv. Both read `info`. */
 TONARI_API int tonari_fortran_sparse(int form, int sends, const int destinations[],
                                      const MPI_Count sendcounts[], const MPI_Aint senddispls[],

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <span>
+
 #include "fortran/form.hpp"
 #include "fortran/handles.hpp"
 
@@ -23,13 +25,14 @@ class Types {
 };
 
 // What the program has given. A count for all blocks is the first of its list.
+template <class Count>
 struct Given {
   const void* sendbuf;
-  const int* sendcounts;
+  const Count* sendcounts;
   const MPI_Aint* senddispls;
   Types sendtypes;
   void* recvbuf;
-  const int* recvcounts;
+  const Count* recvcounts;
   const MPI_Aint* recvdispls;
   Types recvtypes;
 };
@@ -40,58 +43,71 @@ struct Given {
 #define W_FORM(side) e.side##buf, e.side##counts, e.side##displs, e.side##types.all()
 
 // The three forms of an operation.
+template <class Count>
 struct Row {
+  using E = Given<Count>;
   bool types_per_sent, types_per_received;
-  int (*once)(const Given& e, tonari_neighborhood near);
-  int (*started)(const Given& e, tonari_neighborhood near, tonari_request* request);
-  int (*persistent)(const Given& e, tonari_neighborhood near, MPI_Info info,
-                    tonari_request* request);
+  int (*once)(const E& e, tonari_neighborhood near);
+  int (*started)(const E& e, tonari_neighborhood near, tonari_request* request);
+  int (*persistent)(const E& e, tonari_neighborhood near, MPI_Info info, tonari_request* request);
 };
-#define ROW(name, sent, received, per_sent, per_received)                                 \
-  {per_sent, per_received,                                                                \
-   [](const Given& e, tonari_neighborhood near) {                                         \
-     return tonari_##name(sent(send), received(recv), near);                              \
-   },                                                                                     \
-   [](const Given& e, tonari_neighborhood near, tonari_request* request) {                \
-     return tonari_i##name(sent(send), received(recv), near, request);                    \
-   },                                                                                     \
-   [](const Given& e, tonari_neighborhood near, MPI_Info info, tonari_request* request) { \
-     return tonari_##name##_init(sent(send), received(recv), near, info, request);        \
+#define ROW(E, _c, name, sent, received, per_sent, per_received)                       \
+  {per_sent, per_received,                                                             \
+   [](const E& e, tonari_neighborhood near) {                                          \
+     return tonari_##name##_c(sent(send), received(recv), near);                       \
+   },                                                                                  \
+   [](const E& e, tonari_neighborhood near, tonari_request* request) {                 \
+     return tonari_i##name##_c(sent(send), received(recv), near, request);             \
+   },                                                                                  \
+   [](const E& e, tonari_neighborhood near, MPI_Info info, tonari_request* request) {  \
+     return tonari_##name##_init##_c(sent(send), received(recv), near, info, request); \
    }}
-const Row rows[] = {ROW(alltoall, ONE_BLOCK, ONE_BLOCK, false, false),
-                    ROW(alltoallv, V_FORM, V_FORM, false, false),
-                    ROW(alltoallw, W_FORM, W_FORM, true, true),
-                    ROW(allgather, ONE_BLOCK, ONE_BLOCK, false, false),
-                    ROW(allgatherv, ONE_BLOCK, V_FORM, false, false),
-                    ROW(allgatherw, ONE_BLOCK, W_FORM, false, true)};
+// _c: behind the names of the functions that take such counts.
+#define ROWS(Count, _c)                                                  \
+  {ROW(Given<Count>, _c, alltoall, ONE_BLOCK, ONE_BLOCK, false, false),  \
+   ROW(Given<Count>, _c, alltoallv, V_FORM, V_FORM, false, false),       \
+   ROW(Given<Count>, _c, alltoallw, W_FORM, W_FORM, true, true),         \
+   ROW(Given<Count>, _c, allgather, ONE_BLOCK, ONE_BLOCK, false, false), \
+   ROW(Given<Count>, _c, allgatherv, ONE_BLOCK, V_FORM, false, false),   \
+   ROW(Given<Count>, _c, allgatherw, ONE_BLOCK, W_FORM, false, true)}
+const Row<int> rows[] = ROWS(int, );
+const Row<MPI_Count> large_rows[] = ROWS(MPI_Count, _c);
+#undef ROWS
 #undef ROW
 
 // In place: the symmetric exchanges read the sending side only.
+template <class Count>
 struct InPlaceRow {
+  using E = Given<Count>;
   bool types_per_rank;
-  int (*once)(const Given& e, MPI_Comm comm, MPI_Info info);
-  int (*started)(const Given& e, MPI_Comm comm, MPI_Info info, tonari_request* request);
-  int (*persistent)(const Given& e, MPI_Comm comm, MPI_Info info, tonari_request* request);
+  int (*once)(const E& e, MPI_Comm comm, MPI_Info info);
+  int (*started)(const E& e, MPI_Comm comm, MPI_Info info, tonari_request* request);
+  int (*persistent)(const E& e, MPI_Comm comm, MPI_Info info, tonari_request* request);
 };
 #define GENERAL(side) \
   e.recvbuf, e.sendcounts, e.senddispls, e.recvcounts, e.recvdispls, e.sendtypes.one()
 #define IN_PLACE_ONE(side) e.recvbuf, *e.sendcounts, e.sendtypes.one()
 #define IN_PLACE_V(side) e.recvbuf, e.sendcounts, e.senddispls, e.sendtypes.one()
 #define IN_PLACE_W(side) e.recvbuf, e.sendcounts, e.senddispls, e.sendtypes.all()
-#define ROW(name, arguments, per_rank)                                         \
-  {per_rank,                                                                   \
-   [](const Given& e, MPI_Comm comm, MPI_Info info) {                          \
-     return tonari_##name(arguments(), comm, info);                            \
-   },                                                                          \
-   [](const Given& e, MPI_Comm comm, MPI_Info info, tonari_request* request) { \
-     return tonari_i##name(arguments(), comm, info, request);                  \
-   },                                                                          \
-   [](const Given& e, MPI_Comm comm, MPI_Info info, tonari_request* request) { \
-     return tonari_##name##_init(arguments(), comm, info, request);            \
+#define ROW(E, _c, name, arguments, per_rank)                              \
+  {per_rank,                                                               \
+   [](const E& e, MPI_Comm comm, MPI_Info info) {                          \
+     return tonari_##name##_c(arguments(), comm, info);                    \
+   },                                                                      \
+   [](const E& e, MPI_Comm comm, MPI_Info info, tonari_request* request) { \
+     return tonari_i##name##_c(arguments(), comm, info, request);          \
+   },                                                                      \
+   [](const E& e, MPI_Comm comm, MPI_Info info, tonari_request* request) { \
+     return tonari_##name##_init##_c(arguments(), comm, info, request);    \
    }}
-const InPlaceRow in_place_rows[] = {
-    ROW(alltoall_inplace, IN_PLACE_ONE, false), ROW(alltoallv_inplace, IN_PLACE_V, false),
-    ROW(alltoallw_inplace, IN_PLACE_W, true), ROW(alltoallv_inplace_general, GENERAL, false)};
+#define ROWS(Count, _c)                                          \
+  {ROW(Given<Count>, _c, alltoall_inplace, IN_PLACE_ONE, false), \
+   ROW(Given<Count>, _c, alltoallv_inplace, IN_PLACE_V, false),  \
+   ROW(Given<Count>, _c, alltoallw_inplace, IN_PLACE_W, true),   \
+   ROW(Given<Count>, _c, alltoallv_inplace_general, GENERAL, false)}
+const InPlaceRow<int> in_place_rows[] = ROWS(int, );
+const InPlaceRow<MPI_Count> large_in_place_rows[] = ROWS(MPI_Count, _c);
+#undef ROWS
 #undef ROW
 
 // Throws Errc::argument where the module and the library do not belong together.
@@ -108,47 +124,68 @@ int ranks_of(MPI_Comm comm) {
   return ranks;
 }
 
-}  // namespace
-
-extern "C" int tonari_fortran_exchange(int form, int operation, const void* sendbuf,
-                                       const int sendcounts[], const MPI_Aint senddispls[],
-                                       const int sendtypes[], void* recvbuf, const int recvcounts[],
-                                       const MPI_Aint recvdispls[], const int recvtypes[],
-                                       tonari_neighborhood near, int info,
-                                       tonari_request* request) {
+template <class Count>
+int exchange(std::span<const Row<Count>> all, int form, int operation, const Given<Count>& given,
+             const int sendtypes[], const int recvtypes[], tonari_neighborhood near, int info,
+             tonari_request* request) {
   return run([&] {
-    const Row& row = row_of(rows, operation);
+    const Row<Count>& row = row_of(all, operation);
     int indegree = 0, outdegree = 0;
     if (near) tonari_neighborhood_degrees(near, &indegree, &outdegree);
-    const Given e{
-        sendbuf, sendcounts, senddispls, Types::read(sendtypes, row.types_per_sent, outdegree),
-        recvbuf, recvcounts, recvdispls, Types::read(recvtypes, row.types_per_received, indegree)};
+    Given<Count> e = given;
+    e.sendtypes = Types::read(sendtypes, row.types_per_sent, outdegree);
+    e.recvtypes = Types::read(recvtypes, row.types_per_received, indegree);
     return in_form(
         form, [&] { return row.once(e, near); }, [&] { return row.started(e, near, request); },
         [&] { return row.persistent(e, near, info_of(info), request); });
   });
 }
 
-extern "C" int tonari_fortran_exchange_inplace(int form, int operation, void* buf,
-                                               const int sendcounts[], const MPI_Aint senddispls[],
-                                               const int recvcounts[], const MPI_Aint recvdispls[],
-                                               const int types[], int comm, int info,
-                                               tonari_request* request) {
+template <class Count>
+int exchange_inplace(std::span<const InPlaceRow<Count>> all, int form, int operation,
+                     const Given<Count>& given, const int types[], int comm, int info,
+                     tonari_request* request) {
   return run([&] {
-    const InPlaceRow& row = row_of(in_place_rows, operation);
+    const InPlaceRow<Count>& row = row_of(all, operation);
     const MPI_Comm on = comm_of(comm);
     const MPI_Info keys = info_of(info);
-    const Given e{
-        nullptr,    sendcounts,
-        senddispls, Types::read(types, row.types_per_rank, row.types_per_rank ? ranks_of(on) : 1),
-        buf,        recvcounts,
-        recvdispls, Types(nullptr)};
+    Given<Count> e = given;
+    e.sendtypes = Types::read(types, row.types_per_rank, row.types_per_rank ? ranks_of(on) : 1);
     return in_form(
         form, [&] { return row.once(e, on, keys); },
         [&] { return row.started(e, on, keys, request); },
         [&] { return row.persistent(e, on, keys, request); });
   });
 }
+
+}  // namespace
+
+#define TONARI_EXCHANGE(name, Count, rows)                                                        \
+  extern "C" int name(int form, int operation, const void* sendbuf, const Count sendcounts[],     \
+                      const MPI_Aint senddispls[], const int sendtypes[], void* recvbuf,          \
+                      const Count recvcounts[], const MPI_Aint recvdispls[],                      \
+                      const int recvtypes[], tonari_neighborhood near, int info,                  \
+                      tonari_request* request) {                                                  \
+    return exchange<Count>(rows, form, operation,                                                 \
+                           {sendbuf, sendcounts, senddispls, Types(nullptr), recvbuf, recvcounts, \
+                            recvdispls, Types(nullptr)},                                          \
+                           sendtypes, recvtypes, near, info, request);                            \
+  }
+TONARI_EXCHANGE(tonari_fortran_exchange, int, rows)
+TONARI_EXCHANGE(tonari_fortran_exchange_c, MPI_Count, large_rows)
+
+#define TONARI_EXCHANGE_INPLACE(name, Count, rows)                                        \
+  extern "C" int name(int form, int operation, void* buf, const Count sendcounts[],       \
+                      const MPI_Aint senddispls[], const Count recvcounts[],              \
+                      const MPI_Aint recvdispls[], const int types[], int comm, int info, \
+                      tonari_request* request) {                                          \
+    return exchange_inplace<Count>(rows, form, operation,                                 \
+                                   {nullptr, sendcounts, senddispls, Types(nullptr), buf, \
+                                    recvcounts, recvdispls, Types(nullptr)},              \
+                                   types, comm, info, request);                           \
+  }
+TONARI_EXCHANGE_INPLACE(tonari_fortran_exchange_inplace, int, in_place_rows)
+TONARI_EXCHANGE_INPLACE(tonari_fortran_exchange_inplace_c, MPI_Count, large_in_place_rows)
 
 extern "C" int tonari_fortran_sparse(int form, int sends, const int destinations[],
                                      const MPI_Count sendcounts[], const MPI_Aint senddispls[],

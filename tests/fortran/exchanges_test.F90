@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Exchanges in place, messages that nobody expects, and groups.
+! Messages that nobody expects, and groups.
 #include "handles.inc"
 program exchanges_test
   USE_MPI
@@ -12,10 +12,6 @@ program exchanges_test
 
   call begin()
   do form = 1, 3
-    call alltoall_inplace(form)
-    call alltoallv_inplace(form)
-    call alltoallw_inplace(form)
-    call general_inplace(form)
     call group(form)
   end do
   call sparse()
@@ -31,110 +27,6 @@ contains
     if (form == 3) call tonari_start(request)
     call tonari_wait(request)
     call tonari_request_free(request)
-  end subroutine
-
-  subroutine alltoall_inplace(form)
-    integer, intent(in) :: form
-    real(real64), asynchronous :: buf(2, 0:ranks - 1)
-    type(tonari_request) :: request
-    integer :: j
-    do j = 0, ranks - 1
-      buf(:, j) = payload(rank, j, 0, [1, 2])
-    end do
-    if (form == 1) call tonari_alltoall_inplace(buf, 2, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, &
-                                                MPI_INFO_NULL)
-    if (form == 2) call tonari_ialltoall_inplace(buf, 2, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, &
-                                                 MPI_INFO_NULL, request)
-    if (form == 3) call tonari_alltoall_inplace_init(buf, 2, MPI_DOUBLE_PRECISION, &
-                                                     MPI_COMM_WORLD, MPI_INFO_NULL, request)
-    call complete(form, request)
-    do j = 0, ranks - 1
-      call expect(all(buf(:, j) == payload(j, rank, 0, [1, 2])), 'alltoall in place')
-    end do
-  end subroutine
-
-  ! Ranks i and j swap i + j elements, which lie at 2 * ranks * j.
-  subroutine alltoallv_inplace(form)
-    integer, intent(in) :: form
-    real(real64), asynchronous :: buf(0:2 * ranks - 1, 0:ranks - 1)
-    integer :: counts(0:ranks - 1), j, e
-    integer(MPI_ADDRESS_KIND) :: displs(0:ranks - 1)
-    type(tonari_request) :: request
-    buf = -1
-    do j = 0, ranks - 1
-      counts(j) = rank + j
-      displs(j) = 2 * ranks * j
-      buf(:counts(j) - 1, j) = [(payload(rank, j, 1, e), e = 1, counts(j))]
-    end do
-    if (form == 1) call tonari_alltoallv_inplace(buf, counts, displs, MPI_DOUBLE_PRECISION, &
-                                                 MPI_COMM_WORLD, MPI_INFO_NULL)
-    if (form == 2) call tonari_ialltoallv_inplace(buf, counts, displs, MPI_DOUBLE_PRECISION, &
-                                                  MPI_COMM_WORLD, MPI_INFO_NULL, request)
-    if (form == 3) call tonari_alltoallv_inplace_init(buf, counts, displs, MPI_DOUBLE_PRECISION, &
-                                                      MPI_COMM_WORLD, MPI_INFO_NULL, request)
-    call complete(form, request)
-    do j = 0, ranks - 1
-      call expect(all(buf(:counts(j) - 1, j) == [(payload(j, rank, 1, e), e = 1, counts(j))]), &
-                  'alltoallv in place')
-      call expect(all(buf(counts(j):, j) == -1), 'alltoallv in place leaves the rest alone')
-    end do
-  end subroutine
-
-  ! Of a matrix, the row of each rank.
-  subroutine alltoallw_inplace(form)
-    integer, intent(in) :: form
-    integer, parameter :: length = 3
-    integer, asynchronous :: buf(0:ranks - 1, length)
-    DATATYPE :: row, types(0:ranks - 1)
-    integer :: counts(0:ranks - 1), j
-    integer(MPI_ADDRESS_KIND) :: displs(0:ranks - 1)
-    type(tonari_request) :: request
-    call MPI_Type_vector(length, 1, ranks, MPI_INTEGER, row, ierror)
-    call MPI_Type_commit(row, ierror)
-    types = row
-    counts = 1
-    do j = 0, ranks - 1
-      displs(j) = 4 * j
-      buf(j, :) = 1000 * rank + 10 * j + [1, 2, 3]
-    end do
-    if (form == 1) call tonari_alltoallw_inplace(buf, counts, displs, types, MPI_COMM_WORLD, &
-                                                 MPI_INFO_NULL)
-    if (form == 2) call tonari_ialltoallw_inplace(buf, counts, displs, types, MPI_COMM_WORLD, &
-                                                  MPI_INFO_NULL, request)
-    if (form == 3) call tonari_alltoallw_inplace_init(buf, counts, displs, types, MPI_COMM_WORLD, &
-                                                      MPI_INFO_NULL, request)
-    call MPI_Type_free(row, ierror)
-    call complete(form, request)
-    do j = 0, ranks - 1
-      call expect(all(buf(j, :) == 1000 * j + 10 * rank + [1, 2, 3]), 'alltoallw in place')
-    end do
-  end subroutine
-
-  ! Rank i has j + 1 elements for rank j, one rank behind the other; what arrives does so, too.
-  subroutine general_inplace(form)
-    integer, intent(in) :: form
-    real(real64), asynchronous :: buf(0:max(ranks * (ranks + 1) / 2, ranks * (rank + 1)) - 1)
-    integer :: sendcounts(0:ranks - 1), recvcounts(0:ranks - 1), j, e
-    integer(MPI_ADDRESS_KIND) :: senddispls(0:ranks - 1), recvdispls(0:ranks - 1)
-    type(tonari_request) :: request
-    do j = 0, ranks - 1
-      sendcounts(j) = j + 1
-      senddispls(j) = j * (j + 1) / 2
-      recvcounts(j) = rank + 1
-      recvdispls(j) = j * (rank + 1)
-      buf(senddispls(j):senddispls(j) + j) = [(payload(rank, j, 2, e), e = 0, j)]
-    end do
-    if (form == 1) call tonari_alltoallv_inplace_general(buf, sendcounts, senddispls, recvcounts, &
-      recvdispls, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, MPI_INFO_NULL)
-    if (form == 2) call tonari_ialltoallv_inplace_general(buf, sendcounts, senddispls, recvcounts, &
-      recvdispls, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, MPI_INFO_NULL, request)
-    if (form == 3) call tonari_alltoallv_inplace_general_init(buf, sendcounts, senddispls, &
-      recvcounts, recvdispls, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, MPI_INFO_NULL, request)
-    call complete(form, request)
-    do j = 0, ranks - 1
-      call expect(all(buf(recvdispls(j):recvdispls(j) + rank) == &
-                      [(payload(j, rank, 2, e), e = 0, rank)]), 'general, in place')
-    end do
   end subroutine
 
   ! Rank i has i + 1 elements for rank 0, and none for the next one.

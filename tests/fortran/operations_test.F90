@@ -1,6 +1,10 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The six operations in all forms, on offsets: blocks go to rank + 1, + 2 and - 1.
+! The six operations in all forms, on offsets: blocks go to rank + 1, + 2 and - 1; and those in
+! place, between all ranks.
 #include "handles.inc"
+#ifndef COUNT
+#define COUNT integer
+#endif
 program operations_test
   USE_MPI
   use, intrinsic :: iso_fortran_env, only: real64
@@ -8,7 +12,8 @@ program operations_test
   use tonari
   use checks
   implicit none
-  integer, parameter :: s = 3, offset(s) = [1, 2, -1], most = 4
+  integer, parameter :: s = 3, offset(s) = [1, 2, -1]
+  COUNT, parameter :: most = 4
   integer, parameter :: forms(3) = [1, 2, 3]
   COMM :: ring
   type(tonari_neighborhood) :: near
@@ -25,6 +30,10 @@ program operations_test
     call allgather(forms(k))
     call allgatherv(forms(k))
     call allgatherw(forms(k))
+    call alltoall_inplace(forms(k))
+    call alltoallv_inplace(forms(k))
+    call alltoallw_inplace(forms(k))
+    call general_inplace(forms(k))
   end do
   call requests()
   call other_buffers()
@@ -79,7 +88,7 @@ contains
     real(real64), asynchronous :: out(most, s), in(most, s)
     type(tonari_request) :: request
     integer :: k, e
-    out = reshape([((sent(k, e), e = 1, most), k = 1, s)], [most, s])
+    out = reshape([((sent(k, e), e = 1, most), k = 1, s)], shape(out))
     in = -1
     if (form == 1) call tonari_alltoall(out, most, MPI_DOUBLE_PRECISION, in, most, &
                                         MPI_DOUBLE_PRECISION, near)
@@ -97,7 +106,8 @@ contains
   subroutine alltoallv(form)
     integer, intent(in) :: form
     real(real64), asynchronous :: out(0:5 * s + most), in(0:5 * s + most)
-    integer :: counts(s), k, e
+    COUNT :: counts(s)
+    integer :: k, e
     integer(MPI_ADDRESS_KIND) :: displs(s)
     type(tonari_request) :: request
     counts = [1, 2, 3]
@@ -126,18 +136,19 @@ contains
     integer, parameter :: rows = 4
     real(real64), asynchronous :: out(rows, most), in(most, rows)
     DATATYPE :: row, sendtypes(s), recvtypes(s)
-    integer :: sendcounts(s), recvcounts(s), e
+    COUNT :: sendcounts(s), recvcounts(s)
+    integer :: e
     integer(MPI_ADDRESS_KIND) :: senddispls(s), recvdispls(s)
     type(tonari_request) :: request
-    call MPI_Type_vector(most, 1, rows, MPI_DOUBLE_PRECISION, row, ierror)
+    call MPI_Type_vector(int(most), 1, rows, MPI_DOUBLE_PRECISION, row, ierror)
     call MPI_Type_commit(row, ierror)
     sendtypes = row
     sendtypes(2) = MPI_DOUBLE_PRECISION
     recvtypes = MPI_DOUBLE_PRECISION
     sendcounts = [1, 2, 1]
     senddispls = 8 * [0, rows + 1, 3]   ! row 1; two elements of column 2; row 4
-    recvcounts = [most, 2, most]
-    recvdispls = 8 * [0, most, 3 * most]
+    recvcounts = [most, most / 2, most]
+    recvdispls = 8 * most * [0, 1, 3]
     in = -1
     out = -2
     out(1, :) = [(sent(1, e), e = 1, most)]
@@ -181,23 +192,25 @@ contains
   subroutine allgatherv(form)
     integer, intent(in) :: form
     real(real64), asynchronous :: out(rank + 1), in(0:s * (ranks + 1))
-    integer :: counts(s), k, e
+    COUNT :: mine, counts(s)
+    integer :: k, e
     integer(MPI_ADDRESS_KIND) :: displs(s)
     type(tonari_request) :: request
+    mine = rank + 1
     counts = [at(-1), at(-2), at(1)] + 1
     displs = [0, 1, 2] * (ranks + 1)
     out = [(payload(rank, 0, 0, e), e = 1, rank + 1)]
     in = -1
-    if (form == 1) call tonari_allgatherv(out, rank + 1, MPI_DOUBLE_PRECISION, in, counts, displs, &
+    if (form == 1) call tonari_allgatherv(out, mine, MPI_DOUBLE_PRECISION, in, counts, displs, &
                                           MPI_DOUBLE_PRECISION, near)
-    if (form == 2) call tonari_iallgatherv(out, rank + 1, MPI_DOUBLE_PRECISION, in, counts, &
+    if (form == 2) call tonari_iallgatherv(out, mine, MPI_DOUBLE_PRECISION, in, counts, &
                                            displs, MPI_DOUBLE_PRECISION, near, request)
-    if (form == 3) call tonari_allgatherv_init(out, rank + 1, MPI_DOUBLE_PRECISION, in, counts, &
+    if (form == 3) call tonari_allgatherv_init(out, mine, MPI_DOUBLE_PRECISION, in, counts, &
                                                displs, MPI_DOUBLE_PRECISION, near, MPI_INFO_NULL, &
                                                request)
     call complete(form, request)
     do k = 1, s
-      do e = 1, counts(k)
+      do e = 1, int(counts(k))
         call expect(in(displs(k) + e - 1) == expected_from_all(k, e), 'allgatherv')
       end do
       call expect(in(displs(k) + counts(k)) == -1, 'allgatherv leaves gaps alone')
@@ -209,10 +222,11 @@ contains
     integer, intent(in) :: form
     real(real64), asynchronous :: out(most), in(s, most)
     DATATYPE :: row, types(s)
-    integer :: counts(s), k, e
+    COUNT :: counts(s)
+    integer :: k, e
     integer(MPI_ADDRESS_KIND) :: displs(s)
     type(tonari_request) :: request
-    call MPI_Type_vector(most, 1, s, MPI_DOUBLE_PRECISION, row, ierror)
+    call MPI_Type_vector(int(most), 1, s, MPI_DOUBLE_PRECISION, row, ierror)
     call MPI_Type_commit(row, ierror)
     types = row
     counts = 1
@@ -229,6 +243,114 @@ contains
     call MPI_Type_free(row, ierror)
     do k = 1, s
       call expect(all(in(k, :) == [(expected_from_all(k, e), e = 1, most)]), 'allgatherw')
+    end do
+  end subroutine
+
+  subroutine alltoall_inplace(form)
+    integer, intent(in) :: form
+    COUNT, parameter :: two = 2
+    real(real64), asynchronous :: buf(two, 0:ranks - 1)
+    type(tonari_request) :: request
+    integer :: j
+    do j = 0, ranks - 1
+      buf(:, j) = payload(rank, j, 0, [1, 2])
+    end do
+    if (form == 1) call tonari_alltoall_inplace(buf, two, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, &
+                                                MPI_INFO_NULL)
+    if (form == 2) call tonari_ialltoall_inplace(buf, two, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, &
+                                                 MPI_INFO_NULL, request)
+    if (form == 3) call tonari_alltoall_inplace_init(buf, two, MPI_DOUBLE_PRECISION, &
+                                                     MPI_COMM_WORLD, MPI_INFO_NULL, request)
+    call complete(form, request)
+    do j = 0, ranks - 1
+      call expect(all(buf(:, j) == payload(j, rank, 0, [1, 2])), 'alltoall in place')
+    end do
+  end subroutine
+
+  ! Ranks i and j swap i + j elements, which lie at 2 * ranks * j.
+  subroutine alltoallv_inplace(form)
+    integer, intent(in) :: form
+    real(real64), asynchronous :: buf(0:2 * ranks - 1, 0:ranks - 1)
+    COUNT :: counts(0:ranks - 1)
+    integer :: j, e
+    integer(MPI_ADDRESS_KIND) :: displs(0:ranks - 1)
+    type(tonari_request) :: request
+    buf = -1
+    do j = 0, ranks - 1
+      counts(j) = rank + j
+      displs(j) = 2 * ranks * j
+      buf(:counts(j) - 1, j) = [(payload(rank, j, 1, e), e = 1, rank + j)]
+    end do
+    if (form == 1) call tonari_alltoallv_inplace(buf, counts, displs, MPI_DOUBLE_PRECISION, &
+                                                 MPI_COMM_WORLD, MPI_INFO_NULL)
+    if (form == 2) call tonari_ialltoallv_inplace(buf, counts, displs, MPI_DOUBLE_PRECISION, &
+                                                  MPI_COMM_WORLD, MPI_INFO_NULL, request)
+    if (form == 3) call tonari_alltoallv_inplace_init(buf, counts, displs, MPI_DOUBLE_PRECISION, &
+                                                      MPI_COMM_WORLD, MPI_INFO_NULL, request)
+    call complete(form, request)
+    do j = 0, ranks - 1
+      call expect(all(buf(:counts(j) - 1, j) == [(payload(j, rank, 1, e), e = 1, rank + j)]), &
+                  'alltoallv in place')
+      call expect(all(buf(counts(j):, j) == -1), 'alltoallv in place leaves the rest alone')
+    end do
+  end subroutine
+
+  ! Of a matrix, the row of each rank.
+  subroutine alltoallw_inplace(form)
+    integer, intent(in) :: form
+    integer, parameter :: length = 3
+    integer, asynchronous :: buf(0:ranks - 1, length)
+    DATATYPE :: row, types(0:ranks - 1)
+    COUNT :: counts(0:ranks - 1)
+    integer :: j
+    integer(MPI_ADDRESS_KIND) :: displs(0:ranks - 1)
+    type(tonari_request) :: request
+    call MPI_Type_vector(length, 1, ranks, MPI_INTEGER, row, ierror)
+    call MPI_Type_commit(row, ierror)
+    types = row
+    counts = 1
+    do j = 0, ranks - 1
+      displs(j) = 4 * j
+      buf(j, :) = 1000 * rank + 10 * j + [1, 2, 3]
+    end do
+    if (form == 1) call tonari_alltoallw_inplace(buf, counts, displs, types, MPI_COMM_WORLD, &
+                                                 MPI_INFO_NULL)
+    if (form == 2) call tonari_ialltoallw_inplace(buf, counts, displs, types, MPI_COMM_WORLD, &
+                                                  MPI_INFO_NULL, request)
+    if (form == 3) call tonari_alltoallw_inplace_init(buf, counts, displs, types, MPI_COMM_WORLD, &
+                                                      MPI_INFO_NULL, request)
+    call MPI_Type_free(row, ierror)
+    call complete(form, request)
+    do j = 0, ranks - 1
+      call expect(all(buf(j, :) == 1000 * j + 10 * rank + [1, 2, 3]), 'alltoallw in place')
+    end do
+  end subroutine
+
+  ! Rank i has j + 1 elements for rank j, one rank behind the other; what arrives does so, too.
+  subroutine general_inplace(form)
+    integer, intent(in) :: form
+    real(real64), asynchronous :: buf(0:max(ranks * (ranks + 1) / 2, ranks * (rank + 1)) - 1)
+    COUNT :: sendcounts(0:ranks - 1), recvcounts(0:ranks - 1)
+    integer :: j, e
+    integer(MPI_ADDRESS_KIND) :: senddispls(0:ranks - 1), recvdispls(0:ranks - 1)
+    type(tonari_request) :: request
+    do j = 0, ranks - 1
+      sendcounts(j) = j + 1
+      senddispls(j) = j * (j + 1) / 2
+      recvcounts(j) = rank + 1
+      recvdispls(j) = j * (rank + 1)
+      buf(senddispls(j):senddispls(j) + j) = [(payload(rank, j, 2, e), e = 0, j)]
+    end do
+    if (form == 1) call tonari_alltoallv_inplace_general(buf, sendcounts, senddispls, recvcounts, &
+      recvdispls, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, MPI_INFO_NULL)
+    if (form == 2) call tonari_ialltoallv_inplace_general(buf, sendcounts, senddispls, recvcounts, &
+      recvdispls, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, MPI_INFO_NULL, request)
+    if (form == 3) call tonari_alltoallv_inplace_general_init(buf, sendcounts, senddispls, &
+      recvcounts, recvdispls, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, MPI_INFO_NULL, request)
+    call complete(form, request)
+    do j = 0, ranks - 1
+      call expect(all(buf(recvdispls(j):recvdispls(j) + rank) == &
+                      [(payload(j, rank, 2, e), e = 0, rank)]), 'general, in place')
     end do
   end subroutine
 
@@ -305,7 +427,7 @@ contains
     call tonari_alltoall_init(out, most, MPI_DOUBLE_PRECISION, in, most, MPI_DOUBLE_PRECISION, &
                               near, info, request)
     call MPI_Info_free(info, ierror)
-    out = reshape([((sent(k, e), e = 1, most), k = 1, s)], [most, s])
+    out = reshape([((sent(k, e), e = 1, most), k = 1, s)], shape(out))
     call tonari_start(request)
     call tonari_wait(request)
     do k = 1, s
@@ -324,7 +446,8 @@ contains
     real(real64), asynchronous :: out(s), in(s)
     integer(MPI_ADDRESS_KIND) :: from(s), to(s)
     DATATYPE :: types(s)
-    integer :: ones(s), k
+    COUNT :: ones(s)
+    integer :: k
     types = MPI_DOUBLE_PRECISION
     ones = 1
     do k = 1, s

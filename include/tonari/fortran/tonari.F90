@@ -24,6 +24,7 @@
 !    contiguous in memory.
 !  - ierror is optional and last but for other optional arguments. Without it, an error prints its
 !    sentence and ends the program.
+!  - Counts are default integers, or of kind MPI_COUNT_KIND where C has a function with _c.
 !  - Ranks count from 0, as in MPI, and so do displacements. All that is numbered in other ways
 !    counts from 1: indices and places of vectors, cells, copies, fields, subdomains, and blocks.
 !
@@ -35,7 +36,7 @@
 #include "requests.inc"
 #include "grids.inc"
 
-! The same procedures for both kinds of handles.
+! The same procedures for both kinds of handles, and those with counts for integers of both sizes.
 #ifndef TONARI_WITHOUT_MPI_F08
 #define TONARI_CALLS tonari_f08_calls
 #define COMM type(MPI_Comm)
@@ -45,6 +46,24 @@
 #define NUMBER(handle) handle%MPI_VAL
 #define USE_HANDLES use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Op, MPI_Info
 #include "calls.inc"
+#define TONARI_EXCHANGES tonari_f08_exchanges
+#define COUNT integer
+#define EXCHANGE c_exchange
+#define EXCHANGE_INPLACE c_exchange_inplace
+#include "exchanges.inc"
+#undef TONARI_EXCHANGES
+#undef COUNT
+#undef EXCHANGE
+#undef EXCHANGE_INPLACE
+#define TONARI_EXCHANGES tonari_f08_large_exchanges
+#define COUNT integer(c_long_long)
+#define EXCHANGE c_large_exchange
+#define EXCHANGE_INPLACE c_large_exchange_inplace
+#include "exchanges.inc"
+#undef TONARI_EXCHANGES
+#undef COUNT
+#undef EXCHANGE
+#undef EXCHANGE_INPLACE
 #undef TONARI_CALLS
 #undef COMM
 #undef DATATYPE
@@ -61,6 +80,24 @@
 #define NUMBER(handle) handle
 #define USE_HANDLES use, intrinsic :: iso_c_binding, only: c_int
 #include "calls.inc"
+#define TONARI_EXCHANGES tonari_integer_exchanges
+#define COUNT integer
+#define EXCHANGE c_exchange
+#define EXCHANGE_INPLACE c_exchange_inplace
+#include "exchanges.inc"
+#undef TONARI_EXCHANGES
+#undef COUNT
+#undef EXCHANGE
+#undef EXCHANGE_INPLACE
+#define TONARI_EXCHANGES tonari_integer_large_exchanges
+#define COUNT integer(c_long_long)
+#define EXCHANGE c_large_exchange
+#define EXCHANGE_INPLACE c_large_exchange_inplace
+#include "exchanges.inc"
+#undef TONARI_EXCHANGES
+#undef COUNT
+#undef EXCHANGE
+#undef EXCHANGE_INPLACE
 
 ! Pointers to the cells of grids and to messages, by type.
 #define TONARI_POINTERS tonari_real32_pointers
@@ -98,8 +135,12 @@ module tonari
   use tonari_grids
 #ifndef TONARI_WITHOUT_MPI_F08
   use tonari_f08_calls
+  use tonari_f08_exchanges
+  use tonari_f08_large_exchanges
 #endif
   use tonari_integer_calls
+  use tonari_integer_exchanges
+  use tonari_integer_large_exchanges
   use tonari_real32_pointers
   use tonari_real64_pointers
   use tonari_complex32_pointers
