@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "preload/aside.hpp"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <tonari/tonari.h>
 
@@ -17,13 +18,20 @@ namespace {
 
 std::uintptr_t address(const void* at) { return reinterpret_cast<std::uintptr_t>(at); }
 
-// Where the code of libtonari lies.
+// Where a library lies.
 struct Range {
   std::uintptr_t low = 0, high = 0;
   bool has(std::uintptr_t at) const { return at >= low && at < high; }
 };
 
-int take_if_it_has_version(dl_phdr_info* library, std::size_t, void* result) {
+// What is looked for, and the library that has it.
+struct Search {
+  std::uintptr_t inside;
+  Range found;
+};
+
+int take_if_inside(dl_phdr_info* library, std::size_t, void* search) {
+  auto& [inside, found] = *static_cast<Search*>(search);
   Range all{UINTPTR_MAX, 0};
   for (int k = 0; k < library->dlpi_phnum; ++k) {
     const auto& part = library->dlpi_phdr[k];
@@ -31,15 +39,15 @@ int take_if_it_has_version(dl_phdr_info* library, std::size_t, void* result) {
     const std::uintptr_t low = library->dlpi_addr + part.p_vaddr;
     all = {all.low < low ? all.low : low, low + part.p_memsz};
   }
-  if (!all.has(address(reinterpret_cast<const void*>(&tonari_version)))) return 0;
-  *static_cast<Range*>(result) = all;
+  if (!all.has(inside)) return 0;
+  found = all;
   return 1;
 }
 
-Range find_libtonari() {
-  Range found;
-  dl_iterate_phdr(take_if_it_has_version, &found);
-  return found;
+Range library_with(const void* inside) {
+  Search search{address(inside), {}};
+  dl_iterate_phdr(take_if_inside, &search);
+  return search.found;
 }
 
 // As launchers tell it: MPI's own numbers need a handle.
@@ -65,8 +73,13 @@ bool wrong_mpi_runs() {
 }
 
 bool from_tonari(const void* site) {
-  static const Range libtonari = find_libtonari();
+  static const Range libtonari = library_with(reinterpret_cast<const void*>(&tonari_version));
   return libtonari.has(address(site));
+}
+
+bool from_mpi(const void* site) {
+  static const Range mpi = library_with(dlsym(RTLD_NEXT, "PMPI_Wait"));
+  return mpi.has(address(site));
 }
 
 }  // namespace tonari::preload

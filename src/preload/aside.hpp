@@ -11,4 +11,7 @@ bool wrong_mpi_runs();
 // Whether libtonari itself makes the call: its candidate `native` calls the MPI.
 bool from_tonari(const void* site);
 
+// Whether the MPI itself makes the call, to something else than MPI.
+bool from_mpi(const void* site);
+
 }  // namespace tonari::preload

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "preload/hook.hpp"
 #include "preload/progress.hpp"
 
 namespace tonari::preload {
@@ -47,6 +48,7 @@ void complete(void* who, int code) {
   const char byte = 0;
   token->active = false;
   PMPI_Send(&byte, code == TONARI_SUCCESS ? 0 : 1, MPI_BYTE, 0, token->tag, tokens().self);
+  wake_the_wait();
 }
 
 }  // namespace

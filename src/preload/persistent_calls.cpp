@@ -9,8 +9,6 @@
 #include "preload/progress.hpp"
 #include "preload/sites.hpp"
 
-#ifdef OPEN_MPI  // MPICH does not drive exchanges of others: its requests stay as they are
-
 namespace tonari::preload {
 namespace {
 
@@ -100,5 +98,3 @@ TONARI_IN_FRONT_OF(MPI_Startall, (int count, void* requests),
 TONARI_IN_FRONT_OF(MPI_Request_free, (void* request), call_request_free(called, request));
 
 }  // namespace tonari::preload
-
-#endif

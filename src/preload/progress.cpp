@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "preload/progress.hpp"
 
-#include <dlfcn.h>
 #include <mpi.h>
 
 #include <vector>
+
+#include "preload/hook.hpp"
 
 namespace tonari::preload {
 namespace {
@@ -46,18 +47,12 @@ bool one_thread_at_a_time() {
   return PMPI_Query_thread(&level) == MPI_SUCCESS && level != MPI_THREAD_MULTIPLE;
 }
 
-bool registered() {
-  using Register = int(int (*)());
-  const auto add = reinterpret_cast<Register*>(dlsym(RTLD_DEFAULT, "opal_progress_register"));
-  return add && one_thread_at_a_time() && add(proceed) == 0;
-}
-
 }  // namespace
 
 thread_local int InTonari::depth = 0;
 
 bool mpi_drives_exchanges() {
-  static const bool drives = registered();
+  static const bool drives = one_thread_at_a_time() && hook_into_progress(proceed);
   return drives;
 }
 

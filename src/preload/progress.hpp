@@ -8,9 +8,8 @@
 
 namespace tonari::preload {
 
-// Whether the MPI calls us then, and one thread at a time calls the MPI. The same until the end.
-// Open MPI does (opal_progress_register, on which its own components rely). MPICH 4 has no such
-// function.
+// Whether the MPI calls us then (hook.hpp), and one thread at a time calls the MPI. The same until
+// the end. After MPI_Init.
 bool mpi_drives_exchanges();
 
 struct Begun {
