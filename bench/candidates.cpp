@@ -17,6 +17,11 @@ void append(Names& names, const Names& more) {
   names.insert(names.end(), more.begin(), more.end());
 }
 
+// The protocols of Hoefler 2012, section II-C, one by one.
+const Names protocols{"linear/shared/no-canary", "linear/onesided/no-canary",
+                      "linear/onesided/ready-each", "linear/onesided/ready-tree-2",
+                      "linear/onesided/ready-tree-4"};
+
 // What everything is compared with, then the algorithms, then what the hardware allows.
 Names usual(tonari::AppliesTo pattern) {
   Names names{
@@ -38,7 +43,25 @@ Names all() {
   for (const std::string& name : tonari::algorithm_names(tonari::AppliesTo::offsets))
     append(names, {name + "/p2p-packed", name + "/p2p-typed"});
   append(names, {"linear/shared", "linear/shared/view", "linear/onesided", "torus/shared",
-                 "torus/onesided", "floor"});
+                 "torus/onesided"});
+  append(names, protocols);
+  names.emplace_back("floor");
+  return names;
+}
+
+// Each optimization of Hoefler 2012 with and without, and all other algorithms.
+Names all_on_graphs() {
+  Names names{"auto", "one-shot", "native", "native-nonblocking", "native-persistent", "irecv"};
+  for (const std::string& name : tonari::algorithm_names(tonari::AppliesTo::graphs))
+    if (name == "coloring")
+      append(names, {"coloring/rounds", "coloring/order"});
+    else if (name == "tree")
+      append(names, {"tree/paper", "tree/balanced"});
+    else
+      names.push_back(name);
+  append(names, {"linear/shared", "linear/onesided"});
+  append(names, protocols);
+  names.emplace_back("floor");
   return names;
 }
 
@@ -71,10 +94,11 @@ Candidates::Candidates(const Place& place, const Options& options)
       by_name_(true) {
   if (names_.empty() || names_ == std::vector<std::string>{"all"}) {
     by_name_ = false;
-    const bool everything = !names_.empty() && place.graph.empty();
-    names_ = everything ? all()
-                        : usual(place.graph.empty() ? tonari::AppliesTo::offsets
-                                                    : tonari::AppliesTo::graphs);
+    const bool graph = !place.graph.empty();
+    if (!names_.empty())
+      names_ = graph ? all_on_graphs() : all();
+    else
+      names_ = usual(graph ? tonari::AppliesTo::graphs : tonari::AppliesTo::offsets);
   }
 }
 

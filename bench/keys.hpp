@@ -20,6 +20,7 @@ class Keys {
   ~Keys() { MPI_Info_free(&info_); }
   Keys(const Keys&) = delete;
   Keys& operator=(const Keys&) = delete;
+  void set(const char* key, const std::string& value) { MPI_Info_set(info_, key, value.c_str()); }
   MPI_Info get() const { return info_; }
 
  private:

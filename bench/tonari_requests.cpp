@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -100,6 +101,16 @@ class ViewCandidate : public TonariCandidate {
   std::size_t views_;
 };
 
+// The key and its value that a word about one protocol of Hoefler 2012 stands for.
+std::optional<std::pair<const char*, std::string>> protocol_key(const std::string& word) {
+  const std::string number = word.substr(word.rfind('-') + 1);
+  if (word == "ready-each") return {{"tonari_ready", "each"}};
+  if (word == "no-canary") return {{"tonari_canary", "0"}};
+  if (word == "ready-tree-" + number) return {{"tonari_ready", "tree/" + number}};
+  if (word == "canary-" + number) return {{"tonari_canary", number}};
+  return std::nullopt;
+}
+
 }  // namespace
 
 tonari_request make_request(const Workload& work, tonari_neighborhood near, const Keys& keys) {
@@ -134,16 +145,18 @@ std::unique_ptr<Candidate> make_tonari(const std::string& name, const Workload& 
     if (!std::getline(parts, channel, '/')) channel = "auto";
   }
   if (use.empty()) std::getline(parts, use);
-  if (std::ranges::count(uses, use) == 0)
+  const auto protocol = protocol_key(use);
+  if (std::ranges::count(uses, use) == 0 && !protocol)
     tonari::fail(
         tonari::Errc::argument, "unknown candidate '", name,
-        "': after algorithm and channel only view, start-with, two-requests, group or requests, "
-        "for example linear/shared/view");
+        "': after algorithm and channel only view, start-with, two-requests, group, requests, "
+        "ready-each, ready-tree-N, no-canary or canary-BYTES, for example linear/shared/view");
   if (algorithm.starts_with("tonari-")) algorithm = algorithm.substr(std::strlen("tonari-"));
-  const Keys keys{{"tonari_algorithm", algorithm},
-                  {"tonari_channel", channel},
-                  {"tonari_tune", tune},
-                  {"tonari_recv_view", use == "view" ? "yes" : "no"}};
+  Keys keys{{"tonari_algorithm", algorithm},
+            {"tonari_channel", channel},
+            {"tonari_tune", tune},
+            {"tonari_recv_view", use == "view" ? "yes" : "no"}};
+  if (protocol) keys.set(protocol->first, protocol->second);
   if (auto several = make_several(use, work, near, keys)) return several;
   auto request = make_request(work, near, keys);
   if (use == "view") return std::make_unique<ViewCandidate>(request, work.place.sources.size());

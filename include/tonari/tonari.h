@@ -281,6 +281,14 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *             tonari_recv_view (no variable)
  *                 no (default); yes: blocks may stay where they arrive, see
  *                 tonari_request_recv_view. One-shot calls ignore it.
+ *             tonari_ready (TONARI_READY)
+ *                 how a sender learns that it may write to windows (Hoefler 2012, section II-C2):
+ *                 auto (default); each: every receiver tells it; tree/N, N from 2 to 64: receivers
+ *                 tell it together, by a tree of degree N.
+ *             tonari_canary (TONARI_CANARY)
+ *                 up to how many bytes a message tells by its own bytes that it is complete
+ *                 (section II-C3); 0: never. Default: 512 in shared memory, 256 in windows. At most
+ *                 1 MiB and 16 KiB are taken.
  *             tonari_timeout (TONARI_TIMEOUT)
  *                 seconds (default 10) after which a rank that waits checks whether the others of
  *                 its node still live. If not, test and wait return PEER. A rank that

@@ -2,6 +2,7 @@
 #include "api/settings.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <climits>
 #include <optional>
 #include <sstream>
@@ -46,6 +47,18 @@ void set_algorithm(Settings& settings, const std::string& word) {
   for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
   fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", word, "'; it must be one of ",
        list, ", and may go on with a slash and a variant", did_you_mean(name, names));
+}
+
+// Reads "each" as 0, "tree/4" as 4, and "auto" as nothing.
+std::optional<int> read_ready(const std::string& word) {
+  if (word == "auto") return std::nullopt;
+  if (word == "each") return 0;
+  int degree = 0;
+  if (word.starts_with("tree/"))
+    std::from_chars(word.data() + 5, word.data() + word.size(), degree);
+  if (degree < 2 || degree > 64 || word != text("tree/", degree))
+    refuse_value(setting(SettingId::ready), word);
+  return degree;
 }
 
 bool wants_thread(const std::string& word) {
@@ -144,6 +157,8 @@ Settings read_settings(MPI_Info info, Settings settings) {
   if (const auto value = lookup(info, progress)) settings.progress_thread = wants_thread(*value);
   if (const auto value = lookup(info, recv_view)) settings.recv_view = *value == "yes";
   if (const auto value = lookup(info, start_with)) settings.start_with = *value == "yes";
+  if (const auto value = lookup(info, ready)) settings.ready = read_ready(*value);
+  if (const auto value = lookup(info, canary)) settings.canary = read_size(setting(canary), *value);
   if (const auto value = lookup(info, timeout))
     settings.timeout = read_seconds(setting(timeout), *value);
   return settings;

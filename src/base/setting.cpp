@@ -44,6 +44,15 @@ constexpr Setting table[] = {
      "whether blocks may stay where they arrive (tonari_request_recv_view)"},
     {"tonari_start_with", "", one_of, "no, yes", "no", "blocks", true,
      "whether tonari_blocks_start_with may bring other arrays, which makes exchanges slower"},
+    {"tonari_ready", "TONARI_READY", word,
+     "auto, each or tree/N with N words from 2 to 64, as in tree/4", "auto",
+     "neighborhoods, requests, vectors", true,
+     "how a sender learns that it may write to windows: each receiver tells it, or they tell it "
+     "together by a tree in which a rank hears from N others"},
+    {"tonari_canary", "TONARI_CANARY", size, "a number of bytes, such as 0, 64 or 1KiB",
+     "512 in shared memory, 256 in windows", "neighborhoods, requests, vectors", true,
+     "up to how many bytes a message tells by its own bytes that it is complete; of longer ones a "
+     "word of their own tells it"},
     {"tonari_timeout", "TONARI_TIMEOUT", seconds, "a positive number of seconds", "10",
      all_exchanges, false,
      "after which a rank that waits looks whether the others of its node still live"},
@@ -108,14 +117,6 @@ std::string any_of(const std::vector<std::string>& words) {
   return list;
 }
 
-[[noreturn]] void refuse(const Setting& row, const std::string& word) {
-  if (row.kind != one_of)
-    fail(row.wrong, name_of(row), " is '", word, "'; it must be ", row.values);
-  const std::vector<std::string> known = choices(row);
-  fail(row.wrong, name_of(row), " is '", word, "'; it must be ", any_of(known),
-       did_you_mean(word, known));
-}
-
 // The unit of a size stands for 2 to the power of this; nothing if there is no such unit. The same
 // rule as in python/tonari/sizes.py: K, M and G, or KiB, MiB and GiB, in any case.
 std::optional<int> shift_of(std::string unit) {
@@ -149,33 +150,42 @@ std::optional<std::string> in_environment(const Setting& row) {
 
 std::vector<std::string> choices(const Setting& row) { return split(row.values, ", "); }
 
+void refuse_value(const Setting& row, const std::string& word) {
+  if (row.kind != one_of)
+    fail(row.wrong, name_of(row), " is '", word, "'; it must be ", row.values);
+  const std::vector<std::string> known = choices(row);
+  fail(row.wrong, name_of(row), " is '", word, "'; it must be ", any_of(known),
+       did_you_mean(word, known));
+}
+
 void check_choice(const Setting& row, const std::string& word) {
   const std::vector<std::string> all =
       row.kind == promise ? std::vector<std::string>{"true", "false"} : choices(row);
-  if (std::ranges::find(all, word) == all.end()) refuse(row, word);
+  if (std::ranges::find(all, word) == all.end()) refuse_value(row, word);
 }
 
 std::uint64_t read_count(const Setting& row, const std::string& word, std::uint64_t most) {
   std::uint64_t value = 0;
   const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (status != std::errc() || end != word.data() + word.size() || value > most) refuse(row, word);
+  if (status != std::errc() || end != word.data() + word.size() || value > most)
+    refuse_value(row, word);
   return value;
 }
 
 std::uint64_t read_size(const Setting& row, const std::string& word) {
   const std::size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
   const std::optional<int> shift = shift_of(word.substr(digits));
-  if (!shift) refuse(row, word);
+  if (!shift) refuse_value(row, word);
   std::uint64_t value = 0;
   const auto [end, status] = std::from_chars(word.data(), word.data() + digits, value);
-  if (status != std::errc() || value > UINT64_MAX >> *shift) refuse(row, word);
+  if (status != std::errc() || value > UINT64_MAX >> *shift) refuse_value(row, word);
   return value << *shift;
 }
 
 double read_seconds(const Setting& row, const std::string& word) {
   char* end = nullptr;
   const double value = std::strtod(word.c_str(), &end);
-  if (word.empty() || *end != 0 || !(value > 0) || !std::isfinite(value)) refuse(row, word);
+  if (word.empty() || *end != 0 || !(value > 0) || !std::isfinite(value)) refuse_value(row, word);
   return value;
 }
 

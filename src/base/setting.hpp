@@ -40,6 +40,8 @@ enum class SettingId : std::uint8_t {
   progress,
   recv_view,
   start_with,
+  ready,
+  canary,
   timeout,
   hang_report,
   strict_communication,
@@ -72,7 +74,9 @@ std::optional<std::string> in_environment(const Setting& row);
 // All values of a row of kind one_of.
 std::vector<std::string> choices(const Setting& row);
 
-// These throw with the name, the word and what it must be: for kinds one_of and promise, for count,
+// Throws with the name, the word and what it must be.
+[[noreturn]] void refuse_value(const Setting& row, const std::string& word);
+// These do so for wrong words: for kinds one_of and promise, for count,
 // for size (in bytes; 64K and 64KiB are 65536), and for seconds.
 void check_choice(const Setting& row, const std::string& word);
 std::uint64_t read_count(const Setting& row, const std::string& word,

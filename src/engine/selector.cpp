@@ -200,7 +200,9 @@ std::string problem_key(const Problem& problem, const Settings& settings) {
               problem.contiguous ? "contiguous" : "non-contiguous", "|",
               problem.sizes.bytes.empty() ? "uneven" : "even", "|", settings.algorithm, "/",
               settings.variant, "|", settings.channel, "|", settings.ports,
-              settings.strict_communication ? "|strict" : "", settings.recv_view ? "|view" : "");
+              settings.strict_communication ? "|strict" : "", settings.recv_view ? "|view" : "",
+              settings.ready ? text("|ready ", *settings.ready) : "",
+              settings.canary ? text("|canary ", *settings.canary) : "");
 }
 
 Choice choose_unmeasured(Context& context, const Problem& problem, Settings settings) {

@@ -22,7 +22,7 @@ bool allows(const Settings& settings, const Candidate& candidate) {
       (settings.algorithm == candidate.algorithm() && (!apart || settings.variant == uncombined)) ||
       (settings.algorithm == "irecv" && apart);
   const bool variant = settings.variant.empty() || settings.variant == candidate.variant();
-  return algorithm && variant &&
+  return algorithm && variant && candidate.channel.has_asked(settings) &&
          (settings.channel == "auto" || settings.channel == candidate.channel.name());
 }
 
@@ -45,6 +45,7 @@ Candidate native_candidate(const Problem& problem) {
 ChannelChoice first_channel(const Problem& problem, const Settings& settings) {
   ChannelChoice first = find_choice(problem.channels, settings.channel);
   if (!first.base.row) first.base.row = problem.channels.front();
+  first.ask(settings);
   if (settings.algorithm == "irecv") first.base.detail = first.base.row->finalist("");
   return first;
 }
@@ -155,6 +156,8 @@ std::uint64_t Settings::fingerprint() const {
       .word(static_cast<std::uint64_t>(tune))
       .word(ports)
       .word(flags)
+      .word(ready.value_or(-1))
+      .word(canary.value_or(~Bytes{0}))
       .value();
 }
 
@@ -176,12 +179,12 @@ double scratch_estimate(const Candidate& candidate, const Problem& problem) {
 
 namespace {
 
-// The choice without details, then each of its parts with each of its details.
+// The choice as it is, then each of its parts with each of its details.
 std::vector<ChannelChoice> with_details(const ChannelChoice& plain, const Offer& offer) {
   std::vector<ChannelChoice> all{plain};
   const auto vary = [&](const ChannelChoice::Part& part, auto&& part_of) {
-    for (std::string& detail : part.row->details(offer, plain.edges.size() > 1))
-      part_of(all.emplace_back(plain)).detail = std::move(detail);
+    for (const std::string& detail : part.row->details(offer, plain.edges.size() > 1))
+      part_of(all.emplace_back(plain)).detail = joined(part.detail, detail);
   };
   if (plain.edges.empty()) vary(plain.base, [](ChannelChoice& c) -> auto& { return c.base; });
   for (std::size_t k = 0; k < plain.edges.size(); ++k)
@@ -195,7 +198,8 @@ std::vector<Candidate> over_channels(const Candidate& candidate, const Problem& 
   std::vector<Candidate> all{candidate};
   if (!candidate.planned || settings.algorithm == "irecv") return all;
   const Offer offer{candidate.planned.get(), problem, settings, machine};
-  for (const ChannelChoice& plain : all_choices(problem.channels)) {
+  for (ChannelChoice& plain : all_choices(problem.channels)) {
+    plain.ask(settings);
     if (!not_applicable(plain, problem, settings).empty()) continue;
     for (ChannelChoice& channel : with_details(plain, offer)) {
       Candidate other{candidate.planned, std::move(channel), 0};

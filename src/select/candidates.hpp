@@ -51,7 +51,13 @@ struct Settings {
   bool progress_thread = false;
   bool recv_view = false;
   bool start_with = false;  // blocks only
-  double timeout = 10;      // seconds; not what ranks must agree on
+  // How receivers tell a sender that it may write: none: as it is expected to pay; 0: each of them
+  // does; else: by a tree of this degree (Hoefler 2012, section II-C2).
+  std::optional<int> ready;
+  // Up to how many bytes a message's own bytes tell that it is complete (section II-C3); none: as
+  // the channel likes.
+  std::optional<Bytes> canary;
+  double timeout = 10;  // seconds; not what ranks must agree on
   // The promises that the program made for all exchanges on a neighborhood (Hoefler 2012, section
   // II).
   bool strict_communication = false, exact_byte_communications = false, static_buffers = false;

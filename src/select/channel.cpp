@@ -10,7 +10,7 @@
 namespace tonari {
 namespace {
 
-std::string joined(std::span<const ChannelChoice::Part> parts, char separator, auto&& word_of) {
+std::string words_of(std::span<const ChannelChoice::Part> parts, char separator, auto&& word_of) {
   std::string all;
   for (const ChannelChoice::Part& part : parts)
     if (const std::string word = word_of(part); !word.empty())
@@ -18,29 +18,45 @@ std::string joined(std::span<const ChannelChoice::Part> parts, char separator, a
   return all;
 }
 
-// The word goes to the first part that understands it.
+// The word goes to the first part that understands it and does not have it.
 bool add_word(ChannelChoice& choice, const std::string& word) {
   std::vector<ChannelChoice::Part*> parts{&choice.base};
   for (ChannelChoice::Part& part : choice.edges) parts.push_back(&part);
-  const auto found = std::ranges::find_if(
-      parts, [&](const ChannelChoice::Part* part) { return part->row->understands(word); });
+  const auto found = std::ranges::find_if(parts, [&](const ChannelChoice::Part* part) {
+    return part->row->understands(word) && !has_word(part->detail, word);
+  });
   if (found == parts.end()) return false;
   std::string& detail = (*found)->detail;
-  detail += (detail.empty() ? "" : "/") + word;
+  detail = joined(detail, word);
   return true;
 }
 
 }  // namespace
 
+void ChannelChoice::ask(const Settings& settings) {
+  base.detail = base.row->asked(settings);
+  for (Part& part : edges) part.detail = part.row->asked(settings);
+}
+
+bool ChannelChoice::has_asked(const Settings& settings) const {
+  const auto has = [&](const Part& part) {
+    const std::string wanted = part.row->asked(settings);
+    return wanted.empty() || std::ranges::all_of(split(wanted, "/"), [&](const std::string& word) {
+             return has_word(part.detail, word);
+           });
+  };
+  return has(base) && std::ranges::all_of(edges, has);
+}
+
 std::string ChannelChoice::name() const {
   const auto name_of = [](const Part& part) { return std::string(part.row->name); };
-  return edges.empty() ? base.row->name : joined(edges, '+', name_of);
+  return edges.empty() ? base.row->name : words_of(edges, '+', name_of);
 }
 
 std::string ChannelChoice::detail() const {
   const auto detail_of = [](const Part& part) { return part.detail; };
-  const std::string others = joined(edges, '/', detail_of);
-  return base.detail.empty() || others.empty() ? base.detail + others : base.detail + "/" + others;
+  const std::string others = words_of(edges, '/', detail_of);
+  return joined(base.detail, others);
 }
 
 std::vector<ChannelChoice> all_choices(Channels table) {
@@ -73,6 +89,14 @@ ChannelChoice find_choice(Channels table, const std::string& name,
                  ? choice
                  : ChannelChoice{};
   return {};
+}
+
+std::string joined(const std::string& detail, const std::string& more) {
+  return detail + (detail.empty() || more.empty() ? "" : "/") + more;
+}
+
+bool has_word(const std::string& detail, std::string_view word) {
+  return std::ranges::count(split(detail, "/"), word) > 0;
 }
 
 std::size_t number_after(const std::string& detail, std::string_view words) {

@@ -53,6 +53,8 @@ struct Channel {
   std::vector<std::string> (*details)(const Offer&, bool mixed) = [](const Offer&, bool) {
     return std::vector<std::string>();
   };
+  // The words of details that the settings ask for: whatever uses the channel has them.
+  std::string (*asked)(const Settings&) = [](const Settings&) { return std::string(); };
   // Tells whether this word belongs to a detail.
   bool (*understands)(const std::string& word) = [](const std::string&) { return false; };
   // A detail that is tried only where this one does well; empty: none.
@@ -83,8 +85,10 @@ struct ChannelChoice {
   Part base;                     // carries what no other part does
   std::vector<Part> edges = {};  // a message goes by the first part that can carry it
 
-  std::string name() const;    // p2p-packed, shared, shared+onesided
-  std::string detail() const;  // of all parts: "single copy/ready tree of 4"
+  void ask(const Settings& settings);              // gets the details that are asked for
+  bool has_asked(const Settings& settings) const;  // has them
+  std::string name() const;                        // p2p-packed, shared, shared+onesided
+  std::string detail() const;                      // of all parts: "single copy/ready tree of 4"
   friend bool operator==(const ChannelChoice&, const ChannelChoice&) = default;
 };
 
@@ -100,6 +104,9 @@ ChannelChoice find_choice(Channels table, const std::string& name,
 
 // ---- for rows
 
+// Two details as one.
+std::string joined(const std::string& detail, const std::string& more);
+bool has_word(const std::string& detail, std::string_view word);
 // The number after these words of a detail; 0 if they are not in it.
 std::size_t number_after(const std::string& detail, std::string_view words);
 // Tells whether the settings name this channel, alone or beside another one.

@@ -44,6 +44,16 @@ TEST_F(SettingsErrors, PortsMustBeANumber) {
   expect_usable();
 }
 
+TEST_F(SettingsErrors, WordsOfProtocols) {
+  for (const char* value : {"tree", "tree/", "tree/1", "tree/65", "tree/2x", "tree/02", "4", "all"})
+    expect_refused("tonari_ready", "TONARI_READY", value, TONARI_ERR_ARGUMENT,
+                   {"tonari_ready", "TONARI_READY", std::string("'") + value + "'", "tree/4"});
+  for (const char* value : {"-1", "none", "1KB"})
+    expect_refused("tonari_canary", "TONARI_CANARY", value, TONARI_ERR_ARGUMENT,
+                   {"tonari_canary", "TONARI_CANARY", std::string("'") + value + "'"});
+  expect_usable();
+}
+
 TEST_F(SettingsErrors, DifferentOnDifferentRanks) {
   if (ranks == 1) GTEST_SKIP() << "needs two ranks";
   const Info torus{{"tonari_algorithm", "torus"}, {"tonari_tune", "off"}},

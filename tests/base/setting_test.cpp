@@ -15,6 +15,8 @@ TEST(SettingTable, IdsAreRows) {
   using enum SettingId;
   const std::pair<SettingId, const char*> rows[] = {{algorithm, "TONARI_ALGORITHM"},
                                                     {tune_seconds, "TONARI_TUNE_SECONDS"},
+                                                    {ready, "TONARI_READY"},
+                                                    {canary, "TONARI_CANARY"},
                                                     {timeout, "TONARI_TIMEOUT"},
                                                     {hang_report, "TONARI_HANG_REPORT"},
                                                     {inplace_algorithm, "TONARI_INPLACE_ALGORITHM"},

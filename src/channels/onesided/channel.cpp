@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "channels/canary_detail.hpp"
 #include "channels/connect.hpp"
-#include "channels/onesided/link.hpp"
+#include "channels/onesided/options.hpp"
 #include "channels/table.hpp"
 #include "memory/available.hpp"
 #include "select/candidates.hpp"
@@ -25,10 +26,17 @@ std::string applicable(const Problem& problem, const Settings& settings) {
 // Trees pay between nodes (Hoefler 2012, section II-C2), so they are offered beside shared memory
 // if there is any.
 std::vector<std::string> details(const Offer& offer, bool mixed) {
+  if (offer.settings.ready) return {};
   const auto degree = static_cast<std::size_t>(
       std::clamp(std::lround(offer.machine.L / offer.machine.o), 2L, long{most_degree}));
   if (mixed != offer.problem.shares_memory || offer.variant->messages() <= 2 * degree) return {};
   return {ready_tree + std::to_string(degree)};
+}
+
+std::string asked(const Settings& settings) {
+  const bool tree = settings.ready.value_or(0) > 0;
+  return joined(tree ? ready_tree + std::to_string(*settings.ready) : "",
+                canary_detail(settings.canary));
 }
 
 double price(const Offer& offer, const std::string&) {
@@ -51,9 +59,7 @@ std::uint64_t room_for_windows(const Node& node) {
 
 // If no window can be made, or memory is too small, the channel is not used.
 std::shared_ptr<Link> connect(Connecting& c) {
-  OneSided::Options options;
-  if (const std::size_t degree = number_after(c.detail, ready_tree))
-    options.ready = OneSided::Ready::tree, options.degree = static_cast<int>(degree);
+  OneSided::Options options = window_options(c.detail);
   options.free = room_for_windows(*c.group.node);
   options.node = c.group.node->ranks();
   c.group.agree(std::nullopt);  // from here on the channel agrees in its own way
@@ -68,15 +74,26 @@ std::shared_ptr<Link> connect(Connecting& c) {
 
 }  // namespace
 
-const Channel one_sided{
-    .name = onesided,
-    .help = "windows that senders write to (MPI_Put)",
-    .carries = Carries::messages,
-    .applicable = applicable,
-    .details = details,
-    .understands = [](const std::string& word) { return number_after(word, ready_tree) > 0; },
-    .price = price,
-    .scratch = scratch,
-    .connect = connect};
+OneSided::Options window_options(const std::string& detail) {
+  OneSided::Options options;
+  if (const std::size_t degree = number_after(detail, ready_tree))
+    options.ready = OneSided::Ready::tree, options.degree = static_cast<int>(degree);
+  options.short_bytes = std::min(canary_of(detail, options.short_bytes), options.staged_bytes);
+  return options;
+}
+
+const Channel one_sided{.name = onesided,
+                        .help = "windows that senders write to (MPI_Put)",
+                        .carries = Carries::messages,
+                        .applicable = applicable,
+                        .details = details,
+                        .asked = asked,
+                        .understands =
+                            [](const std::string& word) {
+                              return number_after(word, ready_tree) > 0 || is_canary(word);
+                            },
+                        .price = price,
+                        .scratch = scratch,
+                        .connect = connect};
 
 }  // namespace tonari

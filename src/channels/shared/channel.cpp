@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The channel of shared memory between ranks of a node.
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <set>
 #include <span>
 
+#include "channels/canary_detail.hpp"
 #include "channels/control_messages.hpp"
 #include "channels/shared/connect.hpp"
 #include "channels/table.hpp"
@@ -36,7 +38,7 @@ double price(const Offer& offer, const std::string& detail) {
   memory.g = memory.G = memory.rendezvous = 0;
   memory.eager = std::numeric_limits<std::size_t>::max();
   memory.o = memory.shared_overhead;
-  if (!detail.empty()) memory.o += offer.machine.o, memory.copy_byte /= 2;
+  if (has_word(detail, single_copy)) memory.o += offer.machine.o, memory.copy_byte /= 2;
   return price(*offer.variant, offer.problem.sizes, memory, {false, 0, false});
 }
 
@@ -54,13 +56,20 @@ bool all_well(const ConnectGroup& group, const std::optional<Error>& mine, std::
 }
 
 std::shared_ptr<Link> connect(Connecting& c) {
-  SharedLimits limits;
-  if (!c.detail.empty() && c.group.reads_memory) limits.single_copy = worth_single_copy;
+  SharedLimits limits = shared_limits(c.detail);
+  if (!c.group.reads_memory) limits.single_copy = 0;
   limits.views = c.views;
   return connect_segments(c.group, c.in, c.out, limits, c.refusal);
 }
 
 }  // namespace
+
+SharedLimits shared_limits(const std::string& detail) {
+  SharedLimits limits;
+  if (has_word(detail, single_copy)) limits.single_copy = worth_single_copy;
+  limits.canary = std::min(canary_of(detail, limits.canary), limits.whole);
+  return limits;
+}
 
 std::shared_ptr<SharedLink> connect_segments(const ConnectGroup& group,
                                              const std::vector<EdgeMessage>& in,
@@ -94,7 +103,8 @@ const Channel shared_memory{
     .carries = Carries::node_messages,
     .applicable = applicable,
     .details = details,
-    .understands = [](const std::string& word) { return word == single_copy; },
+    .asked = [](const Settings& settings) { return canary_detail(settings.canary); },
+    .understands = [](const std::string& word) { return word == single_copy || is_canary(word); },
     .price = price,
     .connect = connect};
 

@@ -11,6 +11,10 @@
 
 namespace tonari {
 
+// What the words of a detail ask for; pure. Views, and whether memory of others can be read, are
+// not known here.
+SharedLimits shared_limits(const std::string& detail);
+
 // Collective. `in` and `out` are messages between this rank and others of its node. Returns null,
 // with the reason, on all ranks if some lack memory; null, too, where a receiver has made nothing.
 // Other errors are thrown on all ranks.
