@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every header compiles alone: usage: headers.py SOURCE_ROOT core|mpi|public CXX CC
-[INCLUDE_DIRECTORY...]. Public .h files also as C. The build itself proves it of those that come
-first in their own source."""
+[INCLUDE_DIRECTORY...]. Public .h files also as C. Those that come first in their own source are
+proven by it: the core's sources are compiled alone here, those for an MPI in
+tools/run-sanitized.sh."""
 
 import os
 import re
@@ -10,14 +11,13 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from rooms import core_headers, other_headers, public_headers
+from rooms import core_headers, core_sources, other_headers, public_headers
 
 
-def compile_alone(compiler: list[str], header: Path, directories: list[str]) -> str:
-    """The compiler's complaint; empty if it has none. The header comes twice: it must be
-    guarded."""
+def compile_alone(compiler: list[str], file: Path, directories: list[str]) -> str:
+    """The compiler's complaint; empty if it has none. A header comes twice: it must be guarded."""
     includes = [f"-I{d}" for d in directories]
-    line = f'#include "{header}"\n' * 2
+    line = f'#include "{file}"\n' * (1 if file.suffix == ".cpp" else 2)
     run = subprocess.run(
         [*compiler, "-fsyntax-only", "-Wall", "-Wextra", *includes, "-"],
         input=line,
@@ -25,9 +25,7 @@ def compile_alone(compiler: list[str], header: Path, directories: list[str]) -> 
         text=True,
     )
     return (
-        f"{header} does not compile alone as {compiler[-1]}:\n{run.stderr}"
-        if run.returncode
-        else ""
+        f"{file} does not compile alone as {compiler[-1]}:\n{run.stderr}" if run.returncode else ""
     )
 
 
@@ -60,16 +58,18 @@ def main(root: Path, which: str, cxx: str, cc: str, mpi: list[str]) -> int:
         for header in headers
         if header.suffix == ".h" and "include" in header.parts
     ]
+    files = core_sources(root) if which == "core" else []
+    jobs += [([cxx, "-std=c++20", "-xc++"], file) for file in files]
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
         complaints = [
             c for c in pool.map(lambda job: compile_alone(job[0], job[1], directories), jobs) if c
         ]
     print(
         "\n".join(complaints)
-        or f"{len(jobs)} compilations of {len(headers) - len(proven)} headers, each alone; "
-        f"{len(proven)} come first in their source"
+        or f"{len(jobs)} compilations of {len(headers) - len(proven)} headers and {len(files)} "
+        f"sources, each alone; {len(proven)} headers come first in their source"
     )
-    return bool(complaints) or not headers
+    return bool(complaints) or not headers or (which == "core" and not files)
 
 
 sys.exit(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4], sys.argv[5:]))

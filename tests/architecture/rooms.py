@@ -45,6 +45,10 @@ def core_headers(root: Path) -> list[Path]:
     return [path for room, path in sources(root) if room in CORE and path.suffix in {".hpp", ".h"}]
 
 
+def core_sources(root: Path) -> list[Path]:
+    return [path for room, path in sources(root) if room in CORE and path.suffix == ".cpp"]
+
+
 def public_headers(root: Path) -> list[Path]:
     return [path for path in sorted((root / "include").rglob("*")) if path.suffix in {".hpp", ".h"}]
 
