@@ -68,12 +68,10 @@ endforeach()
 
 # tonari_fortran_executable(NAME sources...): as tonari_mpi_executable.
 function(tonari_fortran_executable name)
-  cmake_parse_arguments(arg "" "" "DEFINITIONS" ${ARGN})
   foreach(mpi IN LISTS TONARI_FORTRAN_MPIS)
     set(target ${name}_${mpi})
-    add_executable(${target} ${arg_UNPARSED_ARGUMENTS})
+    add_executable(${target} ${ARGN})
     target_link_libraries(${target} PRIVATE tonari_fortran_${mpi} ${CMAKE_DL_LIBS})
-    target_compile_definitions(${target} PRIVATE ${arg_DEFINITIONS})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} ENABLE_EXPORTS ON
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${mpi}/bin Fortran_MODULE_DIRECTORY
         ${CMAKE_CURRENT_BINARY_DIR}/${target}_modules)
