@@ -74,4 +74,8 @@ const Quirks& quirks();
 // MPICH 4.0.2: MPI_MAX of MPI_UINT64_T compares as if the highest bit were a sign. Words that ranks
 // compare stay below 2^62 on every MPI (engine/agree.hpp), so this needs no switch.
 
+// Open MPI 4.1.4: a vector of single bytes with the stride -1 is taken for contiguous bytes, in the
+// other order. Types of ours have none on any MPI (channels/type_of_bytes.cpp), so this needs no
+// switch.
+
 }  // namespace tonari

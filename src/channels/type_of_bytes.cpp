@@ -24,12 +24,16 @@ OwnedType join_types(const std::vector<OwnedType>& parts, const std::vector<MPI_
 
 namespace {
 
+// Single bytes, each right below the one before: Open MPI 4.1.4 takes a vector of them for
+// contiguous bytes, in the other order.
+bool descends(const Run& run) { return run.length == 1 && run.stride == -1; }
+
 // Pieces that follow each other at the run's stride.
 OwnedType type_of(const Run& run) {
   std::vector<OwnedType> large;
   const CountedType piece = with_int_count(static_cast<MPI_Count>(run.length), MPI_BYTE, large);
   OwnedType all;
-  if (run.count <= static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+  if (run.count <= static_cast<std::size_t>(std::numeric_limits<int>::max()) && !descends(run)) {
     check_mpi(MPI_Type_create_hvector(static_cast<int>(run.count), piece.count, run.stride,
                                       piece.type, all.place()),
               "MPI_Type_create_hvector");

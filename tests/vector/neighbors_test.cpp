@@ -45,6 +45,31 @@ TEST_F(VectorNeighbors, GhostsAreAppended) {
   must(tonari_vector_free(&vector));
 }
 
+// Open MPI 4.1.4 takes a vector of bytes with the stride -1 for contiguous bytes.
+TEST_F(VectorNeighbors, SingleBytesMayBeListedBackwards) {
+  const int rank = world_rank(), ranks = world_size(), next = (rank + 1) % ranks,
+            before = (rank + ranks - 1) % ranks, four = 4, places[] = {3, 2, 1, 0};
+  for (const char* const channel : channel_names) {
+    tonari_vector vector = TONARI_VECTOR_NULL;
+    must(tonari_vector_create_from_neighbors(MPI_COMM_WORLD, 4, 1, &next, &four, places, 1, &before,
+                                             &four, nullptr, MPI_INFO_NULL, &vector));
+    const auto value = [](int from, int k) { return static_cast<unsigned char>(10 * from + k); };
+    unsigned char owned[4], ghosts[4] = {};
+    for (int k = 0; k < 4; ++k) owned[k] = value(rank, k);
+    tonari_vector_values values{};
+    values.type = MPI_UNSIGNED_CHAR;
+    tonari_request fill = TONARI_REQUEST_NULL;
+    must(tonari_vector_forward_init(vector, &values, owned, ghosts,
+                                    Info{{"tonari_channel", channel}, {"tonari_tune", "off"}},
+                                    &fill));
+    must(tonari_start(fill));
+    must(tonari_wait(fill));
+    for (int k = 0; k < 4; ++k) EXPECT_EQ(ghosts[k], value(before, 3 - k)) << channel;
+    must(tonari_request_free(&fill));
+    must(tonari_vector_free(&vector));
+  }
+}
+
 // Values that several ranks share: each adds what the others have, in the same array.
 TEST_F(VectorNeighbors, SharedValuesAreAddedUp) {
   const int rank = world_rank(), ranks = world_size();
