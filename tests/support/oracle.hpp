@@ -17,12 +17,11 @@
 #include <utility>
 #include <vector>
 
+#include "support/elements.hpp"
 #include "support/mpi_main.hpp"
 #include "support/ok.hpp"
 
 namespace tonari::test {
-
-using Random = std::mt19937;
 
 // Collective: the same on all ranks; of the environment (TONARI_TEST_SEED), else another each time.
 inline unsigned random_seed() {
@@ -31,12 +30,6 @@ inline unsigned random_seed() {
   MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
   return seed;
 }
-using Byte = unsigned char;
-
-inline int pick(Random& random, int low, int high) {
-  return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
-}
-
 // One of the channels that plans can use.
 inline constexpr const char* channel_names[] = {"p2p-typed", "p2p-packed", "shared", "onesided",
                                                 "shared+onesided"};
@@ -99,125 +92,6 @@ inline Topology torus_of_all(int d) {
   return t;
 }
 
-// ---- Datatypes, and the bytes they stand for in the order of their signature
-
-struct Piece {
-  std::ptrdiff_t at;
-  std::size_t length;
-};
-
-struct Element {
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  bool ours = false;
-  std::ptrdiff_t extent = 0;
-  std::vector<Piece> pieces;
-};
-
-enum class Style { plain, vector, indexed, structure, subarray, resized, columns };
-inline constexpr int styles = 7;
-
-inline Element finish(MPI_Datatype type, std::vector<Piece> pieces) {
-  Element e{type, true, 0, std::move(pieces)};
-  MPI_Type_commit(&e.type);
-  MPI_Aint low = 0, extent = 0;
-  MPI_Type_get_extent(e.type, &low, &extent);
-  e.extent = extent;
-  return e;
-}
-
-inline MPI_Datatype bytes_type(int bytes) {
-  MPI_Datatype type;
-  MPI_Type_contiguous(bytes, MPI_BYTE, &type);
-  return type;
-}
-
-inline Element plain_element(int bytes) {
-  if (bytes == 4) return {MPI_INT, false, 4, {{0, 4}}};
-  if (bytes == 8) return {MPI_DOUBLE, false, 8, {{0, 8}}};
-  return finish(bytes_type(bytes), {{0, static_cast<std::size_t>(bytes)}});
-}
-
-// Runs of random length with random gaps, in shuffled order.
-inline Element scattered_element(Random& random, int bytes, bool structure) {
-  std::vector<int> lengths;
-  for (int left = bytes; left > 0; left -= lengths.back())
-    lengths.push_back(lengths.size() == 7 ? left : pick(random, 1, left));
-  std::vector<Piece> pieces;
-  std::ptrdiff_t at = 0;
-  for (int length : lengths) {
-    pieces.push_back({at, static_cast<std::size_t>(length)});
-    at += length + pick(random, 0, 5);
-  }
-  std::shuffle(pieces.begin(), pieces.end(), random);
-  std::vector<int> counts;
-  std::vector<MPI_Aint> places;
-  std::vector<MPI_Datatype> types;
-  for (const Piece& p : pieces) {
-    types.push_back(p.length % 4 == 0 ? MPI_INT : p.length % 2 == 0 ? MPI_SHORT : MPI_BYTE);
-    int unit = 1;
-    if (structure) MPI_Type_size(types.back(), &unit);
-    counts.push_back(static_cast<int>(p.length) / unit);
-    places.push_back(p.at);
-  }
-  MPI_Datatype type;
-  const int n = static_cast<int>(pieces.size());
-  if (structure)
-    MPI_Type_create_struct(n, counts.data(), places.data(), types.data(), &type);
-  else
-    MPI_Type_create_hindexed(n, counts.data(), places.data(), MPI_BYTE, &type);
-  return finish(type, std::move(pieces));
-}
-
-inline Element rows_element(int rows, int length, int stride, int first, MPI_Datatype type) {
-  std::vector<Piece> pieces;
-  for (int k = 0; k < rows; ++k)
-    pieces.push_back(
-        {first + static_cast<std::ptrdiff_t>(k) * stride, static_cast<std::size_t>(length)});
-  return finish(type, std::move(pieces));
-}
-
-inline Element resized_element(MPI_Datatype inner, std::ptrdiff_t extent,
-                               std::vector<Piece> pieces) {
-  MPI_Datatype type;
-  MPI_Type_create_resized(inner, 0, extent, &type);
-  MPI_Type_free(&inner);
-  return finish(type, std::move(pieces));
-}
-
-// total: how many elements will lie in the buffer at most (for columns, which interleave).
-inline Element make_element(Random& random, Style style, int bytes, int total) {
-  if (bytes == 0) return plain_element(4);
-  const int length = bytes % 4 == 0 && bytes > 4 ? 4 : 1, rows = bytes / length;
-  MPI_Datatype type;
-  switch (style) {
-    case Style::plain:
-      return plain_element(bytes);
-    case Style::vector: {
-      const int stride = length + pick(random, 1, 3);
-      MPI_Type_vector(rows, length, stride, MPI_BYTE, &type);
-      return rows_element(rows, length, stride, 0, type);
-    }
-    case Style::indexed:
-    case Style::structure:
-      return scattered_element(random, bytes, style == Style::structure);
-    case Style::subarray: {
-      const int sizes[] = {rows + 2, length + 3}, sub[] = {rows, length}, start[] = {1, 2};
-      MPI_Type_create_subarray(2, sizes, sub, start, MPI_ORDER_C, MPI_BYTE, &type);
-      return rows_element(rows, length, length + 3, length + 5, type);
-    }
-    case Style::resized:
-      return resized_element(bytes_type(bytes), bytes + pick(random, 1, 6),
-                             {{0, static_cast<std::size_t>(bytes)}});
-    case Style::columns: {
-      if (bytes > 400 || total > 2000) return plain_element(bytes);
-      MPI_Type_vector(bytes, 1, total, MPI_BYTE, &type);
-      Element rows_of_one = rows_element(bytes, 1, total, 0, type);
-      return resized_element(rows_of_one.type, 1, rows_of_one.pieces);
-    }
-  }
-  return plain_element(bytes);
-}
-
 // ---- One side of an operation
 
 struct Side {
@@ -231,13 +105,14 @@ struct Side {
 
   // bytes before and after that must stay as they are
   static constexpr std::ptrdiff_t front = 32, tail = 40;
+  std::ptrdiff_t base = front;  // where the buffer that is passed begins
 
   Side() = default;
   Side(Side&&) = default;
   Side& operator=(Side&&) = default;
   ~Side() { free_types(); }
 
-  Byte* buffer() { return memory.data() + front; }
+  Byte* buffer() { return memory.data() + base; }
 
   void free_types() {
     for (MPI_Datatype& type : to_free) MPI_Type_free(&type);
@@ -254,11 +129,17 @@ struct Side {
     std::vector<Piece> block;
     for (int k = 0; k < count; ++k)
       for (const Piece& p : e.pieces)
-        block.push_back({front + bytes_from_buffer + k * e.extent + p.at, p.length});
+        block.push_back({base + bytes_from_buffer + k * e.extent + p.at, p.length});
     blocks.push_back(std::move(block));
   }
+  // Types with negative lower bounds reach below the buffer that is passed.
   void allocate() {
-    std::ptrdiff_t end = front;
+    std::ptrdiff_t low = front, end = front;
+    for (const auto& block : blocks)
+      for (const Piece& p : block) low = std::min(low, p.at);
+    for (auto& block : blocks)
+      for (Piece& p : block) p.at += front - low;
+    base += front - low;
     for (const auto& block : blocks)
       for (const Piece& p : block)
         end = std::max(end, p.at + static_cast<std::ptrdiff_t>(p.length));
@@ -317,10 +198,10 @@ inline Side w_side(Random& random, const std::vector<int>& sizes) {
     const Element e = make_element(random, static_cast<Style>(pick(random, 0, styles - 1)), unit,
                                    std::max(1, count));
     side.keep(e);
-    next += pick(random, 0, 9);
+    next += pick(random, 0, 9) + e.below();
     side.add(e, count, next, next);
     for (const Piece& p : side.blocks.back())
-      next = std::max(next, p.at - Side::front + static_cast<std::ptrdiff_t>(p.length));
+      next = std::max(next, p.at - side.base + static_cast<std::ptrdiff_t>(p.length));
   }
   side.allocate();
   return side;
@@ -329,6 +210,7 @@ inline Side w_side(Random& random, const std::vector<int>& sizes) {
 // ---- Payload
 
 inline constexpr Byte poison = 0xA5;
+inline constexpr Byte unsent = 0x5A;  // between send blocks: nothing of it may arrive
 
 inline Byte payload(int rank, int block, std::size_t k, int round) {
   std::uint32_t x = static_cast<std::uint32_t>(rank + 1) * 0x9E3779B1u ^
@@ -404,7 +286,7 @@ struct Buffers {
   std::vector<Byte> sent;
 
   void prepare(int rank, int round) {
-    std::fill(out.memory.begin(), out.memory.end(), poison);
+    std::fill(out.memory.begin(), out.memory.end(), unsent);
     for (std::size_t i = 0; i < out.blocks.size(); ++i)
       write_block(out.memory, out.blocks[i], rank, static_cast<int>(i), round);
     sent = out.memory;
@@ -429,7 +311,7 @@ struct Buffers {
           return "receive block " + std::to_string(i) + " (from " +
                  std::to_string(t.source(rank, static_cast<int>(i))) + ") is wrong at byte " +
                  std::to_string(at - p.at) + " of a piece of " + std::to_string(p.length);
-    return "a byte outside of all blocks was written, at " + std::to_string(at - Side::front) +
+    return "a byte outside of all blocks was written, at " + std::to_string(at - in.base) +
            " from the receive buffer";
   }
 };
