@@ -28,6 +28,7 @@ COMMANDS = [
     "bench_spmv",
     "bench_sparse",
     "run",
+    "advise",
     "conformance",
     "settings",
 ]

@@ -15,6 +15,7 @@ from typing import Any
 
 from tonari.errors import ARGUMENT, FILE, Error
 from tonari.installation import LIBRARIES
+from tonari.sites import site
 
 LIBRARY = "libtonari_preload.so"
 LAUNCHERS = re.compile(r"(mpiexec|mpirun|orterun|prterun|srun)([.-].+)?")
@@ -83,7 +84,7 @@ def library_for(mpi: str) -> Path:
 
 
 def before(library: Path) -> str:
-    """Other libraries that are to be loaded keep their places behind ours."""
+    """For LD_PRELOAD: other libraries that are to be loaded keep their places behind ours."""
     others = os.environ.get("LD_PRELOAD", "")
     return f"{library}:{others}" if others else str(library)
 
@@ -153,15 +154,3 @@ def _row(call: str, file: str, offset: int, total: Mapping[str, Any]) -> dict[st
 
 def _mean(seconds: float, calls: int) -> float | None:
     return round(seconds / calls * 1e6, 3) if calls else None
-
-
-def site(file: str, offset: int) -> str:
-    """solver.c:120 where there is debug information, else program+0x1b2c."""
-    plain = f"{Path(file).name}+{offset:#x}"
-    if not shutil.which("addr2line"):
-        return plain
-    said = subprocess.run(
-        ["addr2line", "-e", file, f"{offset:#x}"], capture_output=True, text=True
-    ).stdout
-    found = re.match(r"(?:.*/)?([^/:]+:\d+)", said)
-    return found[1] if found and not found[1].startswith("??") else plain

@@ -12,6 +12,7 @@
 
 #include "channels/library_version.hpp"
 #include "channels/same_mpi.hpp"
+#include "preload/watch/mode.hpp"
 
 namespace tonari::preload {
 namespace {
@@ -67,9 +68,14 @@ bool ask_which_mpi() {
 
 }  // namespace
 
-bool wrong_mpi_runs() {
+bool another_mpi_runs() {
   static const bool wrong = ask_which_mpi();
   return wrong;
+}
+
+bool wrong_mpi_runs() {
+  static const bool aside = another_mpi_runs() || !watch::folder().empty();
+  return aside;
 }
 
 bool from_tonari(const void* site) {

@@ -8,6 +8,8 @@
 #include "preload/persistent.hpp"
 #include "preload/progress.hpp"
 #include "preload/sites.hpp"
+#include "preload/watch/mode.hpp"
+#include "preload/watch/starts.hpp"
 
 namespace tonari::preload {
 namespace {
@@ -47,6 +49,7 @@ Token* token_at(const void* request) {
 
 template <class Function>
 int call_start(const Called<Function>& called, void* request) {
+  if (watch::watching()) return watch::start(called.real, called.site, request);
   Token* const token = token_at(request);
   const double begin = token && recording() ? now() : 0.0;
   const int rc = called.real(request);
@@ -60,6 +63,7 @@ int call_start(const Called<Function>& called, void* request) {
 
 template <class Function>
 int call_startall(const Called<Function>& called, int count, void* requests) {
+  if (watch::watching()) return watch::start_all(called.real, called.site, count, requests);
   static auto* const start = behind<int(void*)>("PMPI_Start");
   const std::span list(static_cast<MPI_Request*>(requests),
                        static_cast<std::size_t>(std::max(count, 0)));
@@ -74,6 +78,7 @@ int call_startall(const Called<Function>& called, int count, void* requests) {
 
 template <class Function>
 int call_request_free(const Called<Function>& called, void* request) {
+  if (watch::watching()) watch::forget_request(request);
   if (Token* const token = token_at(request)) release(*token);
   return called.real(request);
 }

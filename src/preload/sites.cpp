@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "preload/sites.hpp"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -14,25 +11,10 @@
 #include <utility>
 
 #include "base/setting.hpp"
+#include "preload/place.hpp"
 
 namespace tonari::preload {
 namespace {
-
-// Where the code of a call lies: a file, and the address in it that debuggers and addr2line take.
-struct Place {
-  std::string file;
-  std::uintptr_t offset = 0;
-};
-
-// While the library that has the code is still loaded.
-Place place_of(const void* site) {
-  Dl_info info{};
-  void* loaded = nullptr;
-  if (!dladdr1(site, &info, &loaded, RTLD_DL_LINKMAP) || !info.dli_fname) return {};
-  // A call returns behind itself: the byte before belongs to it.
-  const auto at = reinterpret_cast<std::uintptr_t>(site) - 1;
-  return {info.dli_fname, at - static_cast<const link_map*>(loaded)->l_addr};
-}
 
 struct Table {
   std::mutex mutex;
@@ -50,15 +32,6 @@ Table& table() {
   return *all;
 }
 
-std::string escaped(const std::string& text) {
-  std::string all;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') all += '\\';
-    if (static_cast<unsigned char>(c) >= 0x20) all += c;
-  }
-  return all;
-}
-
 using Number = unsigned long long;  // as printf knows it
 
 void write(std::FILE* file, const Place& place, const SiteRecord& row) {
@@ -73,13 +46,6 @@ void write(std::FILE* file, const Place& place, const SiteRecord& row) {
                "\"why\": \"%s\"}\n",
                Number{row.timed[0]}, row.seconds[0], Number{row.timed[1]}, row.seconds[1],
                Number{row.setups}, row.setup_seconds, escaped(row.why).c_str());
-}
-
-// A name that no other process of the job has: numbers of processes are equal on several hosts.
-std::string file_of_this_process(const std::string& folder) {
-  std::array<char, 256> host{};
-  (void)gethostname(host.data(), host.size() - 1);
-  return folder + "/" + host.data() + "." + std::to_string(getpid()) + ".jsonl";
 }
 
 // One object per line. A child that the program has forked has its parent's records, and no own.

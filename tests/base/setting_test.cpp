@@ -29,11 +29,12 @@ TEST(SettingTable, IdsAreRows) {
                                                     {report, "TONARI_REPORT"},
                                                     {preload, "TONARI_PRELOAD"},
                                                     {repair, "TONARI_REPAIR"},
-                                                    {run_report, "TONARI_RUN_REPORT"}};
+                                                    {run_report, "TONARI_RUN_REPORT"},
+                                                    {advise_report, "TONARI_ADVISE_REPORT"}};
   for (const auto& [id, variable] : rows) EXPECT_STREQ(setting(id).variable, variable);
   EXPECT_STREQ(setting(recv_view).key, "tonari_recv_view");
   EXPECT_STREQ(setting(static_buffers).key, "cdag_static_buffers");
-  EXPECT_EQ(all_settings().size(), static_cast<std::size_t>(run_report) + 1);
+  EXPECT_EQ(all_settings().size(), static_cast<std::size_t>(advise_report) + 1);
 }
 
 TEST(SettingTable, RowsAreComplete) {

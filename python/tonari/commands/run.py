@@ -15,6 +15,14 @@ from tonari.completion import values
 from tonari.views.run import show
 
 COMMAND = "What starts your program: mpiexec -n 8 ./app. Put -- before it."
+MPI = Annotated[
+    str,
+    typer.Option(
+        metavar="MPI",
+        help="openmpi, mpich or abi; default: what the program is linked with.",
+        autocompletion=values("openmpi", "mpich", "abi"),
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -32,14 +40,7 @@ def run(
     json: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the rows there.")
     ] = None,
-    mpi: Annotated[
-        str,
-        typer.Option(
-            metavar="MPI",
-            help="openmpi, mpich or abi; default: what the program is linked with.",
-            autocompletion=values("openmpi", "mpich", "abi"),
-        ),
-    ] = "",
+    mpi: MPI = "",
 ) -> None:
     """Runs a program as it is, and speeds up its neighborhood collectives.
 

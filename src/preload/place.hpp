@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the code of a call lies, and the files in which processes of a job tell it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tonari::preload {
+
+// A file, and the address in it that debuggers and addr2line take.
+struct Place {
+  std::string file;  // empty: not known
+  std::uintptr_t offset = 0;
+};
+// Of a call that returns to `site`, while the library that has its code is still loaded.
+Place place_of(const void* site);
+
+// As JSON has it between quotes.
+std::string escaped(const std::string& text);
+
+// A name in this folder that no other process of the job has: numbers of processes are equal on
+// several hosts.
+std::string file_of_this_process(const std::string& folder);
+
+}  // namespace tonari::preload

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sends and receives, with requests and without.
+#include "preload/watch/watched_call.hpp"
+
+namespace tonari::watch {
+
+__attribute__((tls_model("initial-exec"))) thread_local constinit const void* fortran_site =
+    nullptr;
+
+namespace {
+
+constexpr int nobody = -2;
+
+// In MPI_COMM_WORLD.
+int in_world(const Members& members, int peer) {
+  if (peer == MPI_ANY_SOURCE) return -1;
+  if (peer < 0 || peer >= members.ranks()) return nobody;
+  const int rank = members.world[static_cast<std::size_t>(peer)];
+  return rank == MPI_UNDEFINED ? nobody : rank;
+}
+
+}  // namespace
+
+void note(Watcher& watcher, const void* site, const End& what, const MPI_Request* request,
+          Ticks begin, Ticks end) {
+  const Members& members = members_of(handle_as<MPI_Comm>(what.comm));
+  const int peer = members.id ? in_world(members, what.peer) : nobody;
+  if (peer == nobody) return;
+  const Message message{
+      what.call,         site, bytes_of(what.count, what.type), peer, what.tag, what.sent,
+      request != nullptr};
+  try {
+    watcher.post(members.id, members.ranks(), message, request ? word_of(*request) : 0, begin, end);
+  } catch (...) {  // without memory it is lost
+  }
+}
+
+}  // namespace tonari::watch
+
+using namespace tonari::watch;
+
+// Functions that send and have the same arguments.
+#define TONARI_BLOCKING_SEND(NAME, OURS)                                                       \
+  TONARI_WATCHED(NAME, OURS, const void* buffer, int count, Handle type, int to, int tag,      \
+                 Handle comm) {                                                                \
+    TONARI_BEHIND(NAME, OURS);                                                                 \
+    return noted(TONARI_RETURNS_TO, {"MPI_" #NAME, true, to, tag, count, type, comm}, nullptr, \
+                 [&] { return real(buffer, count, type, to, tag, comm); });                    \
+  }
+#define TONARI_BEGUN_SEND(NAME, OURS)                                                          \
+  TONARI_WATCHED(NAME, OURS, const void* buffer, int count, Handle type, int to, int tag,      \
+                 Handle comm, void* request) {                                                 \
+    TONARI_BEHIND(NAME, OURS);                                                                 \
+    return noted(TONARI_RETURNS_TO, {"MPI_" #NAME, true, to, tag, count, type, comm}, request, \
+                 [&] { return real(buffer, count, type, to, tag, comm, request); });           \
+  }
+
+TONARI_BLOCKING_SEND(Send, send)
+TONARI_BLOCKING_SEND(Ssend, ssend)
+TONARI_BLOCKING_SEND(Rsend, rsend)
+TONARI_BLOCKING_SEND(Bsend, bsend)
+TONARI_BEGUN_SEND(Isend, isend)
+TONARI_BEGUN_SEND(Issend, issend)
+TONARI_BEGUN_SEND(Irsend, irsend)
+TONARI_BEGUN_SEND(Ibsend, ibsend)
+
+TONARI_WATCHED(Recv, recv, void* buffer, int count, Handle type, int from, int tag, Handle comm,
+               void* status) {
+  TONARI_BEHIND(Recv, recv);
+  return noted(TONARI_RETURNS_TO, {"MPI_Recv", false, from, tag, count, type, comm}, nullptr,
+               [&] { return real(buffer, count, type, from, tag, comm, status); });
+}
+
+TONARI_WATCHED(Irecv, irecv, void* buffer, int count, Handle type, int from, int tag, Handle comm,
+               void* request) {
+  TONARI_BEHIND(Irecv, irecv);
+  return noted(TONARI_RETURNS_TO, {"MPI_Irecv", false, from, tag, count, type, comm}, request,
+               [&] { return real(buffer, count, type, from, tag, comm, request); });
+}
+
+namespace {
+
+// Both messages of a call; its time is in the first.
+template <class Call>
+int both_noted(const void* returns_to, const End& out, const End& in, const Call& call) {
+  const void* const site = site_of(returns_to);
+  Watcher* const watcher = watcher_for(site);
+  if (!watcher) return call();
+  const Ticks begin = ticks();
+  const int rc = call();
+  const Ticks end = ticks();
+  if (rc != MPI_SUCCESS) return rc;
+  const bool sends = out.peer != MPI_PROC_NULL;
+  if (sends) note(*watcher, site, out, nullptr, begin, end);
+  note(*watcher, site, in, nullptr, sends ? end : begin, end);
+  return rc;
+}
+
+}  // namespace
+
+TONARI_WATCHED(Sendrecv, sendrecv, const void* out, int outs, Handle outtype, int to, int outtag,
+               void* in, int ins, Handle intype, int from, int intag, Handle comm, void* status) {
+  TONARI_BEHIND(Sendrecv, sendrecv);
+  return both_noted(TONARI_RETURNS_TO, {"MPI_Sendrecv", true, to, outtag, outs, outtype, comm},
+                    {"MPI_Sendrecv", false, from, intag, ins, intype, comm}, [&] {
+                      return real(out, outs, outtype, to, outtag, in, ins, intype, from, intag,
+                                  comm, status);
+                    });
+}
+
+TONARI_WATCHED(Sendrecv_replace, sendrecv_replace, void* buffer, int count, Handle type, int to,
+               int outtag, int from, int intag, Handle comm, void* status) {
+  TONARI_BEHIND(Sendrecv_replace, sendrecv_replace);
+  return both_noted(
+      TONARI_RETURNS_TO, {"MPI_Sendrecv_replace", true, to, outtag, count, type, comm},
+      {"MPI_Sendrecv_replace", false, from, intag, count, type, comm},
+      [&] { return real(buffer, count, type, to, outtag, from, intag, comm, status); });
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls that pack and unpack.
+#include "preload/watch/watched_call.hpp"
+
+namespace tonari::watch {
+namespace {
+
+template <class Call>
+int packed(const char* name, const void* returns_to, int count, Handle type, const Call& call) {
+  const void* const site = site_of(returns_to);
+  Watcher* const watcher = watcher_for(site);
+  if (!watcher) return call();
+  const Ticks begin = ticks();
+  const int rc = call();
+  const Ticks end = ticks();
+  try {
+    watcher->packed(name, site, bytes_of(count, type), begin, end);
+  } catch (...) {  // without memory it is lost
+  }
+  return rc;
+}
+
+}  // namespace
+}  // namespace tonari::watch
+
+using namespace tonari::watch;
+
+TONARI_WATCHED(Pack, pack, const void* in, int count, Handle type, void* out, int size, int* place,
+               Handle comm) {
+  TONARI_BEHIND(Pack, pack);
+  return packed("MPI_Pack", TONARI_RETURNS_TO, count, type,
+                [&] { return real(in, count, type, out, size, place, comm); });
+}
+
+TONARI_WATCHED(Unpack, unpack, const void* in, int size, int* place, void* out, int count,
+               Handle type, Handle comm) {
+  TONARI_BEHIND(Unpack, unpack);
+  return packed("MPI_Unpack", TONARI_RETURNS_TO, count, type,
+                [&] { return real(in, size, place, out, count, type, comm); });
+}

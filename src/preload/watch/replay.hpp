@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The exchanges of a program once more, after its end and with buffers of their own: by the MPI's
+// messages and by tonari in turns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "preload/watch/epochs.hpp"
+
+namespace tonari::watch {
+
+// What a pattern costs when nothing else goes on: medians over rounds of the slowest rank.
+struct Replay {
+  double mpi_seconds = 0.0, tonari_seconds = 0.0;
+  std::string how;  // what tonari took
+  std::string why;  // it was not replayed; empty: it was
+};
+
+// A pattern of this rank, by what all ranks call it.
+struct Candidate {
+  std::uint64_t key = 0;
+  double seconds = 0.0;  // of this rank in the program
+  const Pattern* pattern = nullptr;
+  bool collective = false;  // the program calls MPI_Alltoallv
+  Replay replay;
+};
+
+// Collective over MPI_COMM_WORLD. Replays those that took the most time, at most `most` of them. A
+// rank may have no candidate of a key that others have.
+void replay_all(std::vector<Candidate>& mine, std::size_t most);
+
+}  // namespace tonari::watch

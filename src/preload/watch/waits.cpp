@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What completes requests: the waits of an exchange end it, and their time is part of it.
+#include "preload/watch/watched_call.hpp"
+
+namespace tonari::watch {
+namespace {
+
+// The open exchange of the first of these requests that has one: before the MPI sets them to null.
+Epoch* epoch_of(Watcher& watcher, int count, const void* requests) {
+  const auto* const list = static_cast<const MPI_Request*>(requests);
+  for (int k = 0; k < count; ++k)
+    if (Epoch* const epoch = watcher.epoch_of(word_of(list[k]))) return epoch;
+  return nullptr;
+}
+
+// completed() tells after the call whether any request has become complete.
+template <class Call, class Completed>
+int waited(const char* name, const void* returns_to, int count, const void* requests,
+           const Call& call, const Completed& completed) {
+  const void* const site = site_of(returns_to);
+  Watcher* const watcher = watcher_for(site);
+  Epoch* const epoch = watcher ? epoch_of(*watcher, count, requests) : nullptr;
+  if (!epoch) return call();
+  const Ticks begin = ticks();
+  const int rc = call();
+  Watcher::waited(*epoch, name, site, rc == MPI_SUCCESS && completed(), begin, ticks());
+  return rc;
+}
+
+constexpr auto always = [] { return true; };
+
+}  // namespace
+}  // namespace tonari::watch
+
+using namespace tonari::watch;
+
+TONARI_WATCHED(Wait, wait, void* request, void* status) {
+  TONARI_BEHIND(Wait, wait);
+  return waited(
+      "MPI_Wait", TONARI_RETURNS_TO, 1, request, [&] { return real(request, status); }, always);
+}
+
+TONARI_WATCHED(Waitall, waitall, int count, void* requests, void* statuses) {
+  TONARI_BEHIND(Waitall, waitall);
+  return waited(
+      "MPI_Waitall", TONARI_RETURNS_TO, count, requests,
+      [&] { return real(count, requests, statuses); }, always);
+}
+
+TONARI_WATCHED(Waitany, waitany, int count, void* requests, int* index, void* status) {
+  TONARI_BEHIND(Waitany, waitany);
+  return waited(
+      "MPI_Waitany", TONARI_RETURNS_TO, count, requests,
+      [&] { return real(count, requests, index, status); }, always);
+}
+
+TONARI_WATCHED(Waitsome, waitsome, int count, void* requests, int* done, int* indices,
+               void* statuses) {
+  TONARI_BEHIND(Waitsome, waitsome);
+  return waited(
+      "MPI_Waitsome", TONARI_RETURNS_TO, count, requests,
+      [&] { return real(count, requests, done, indices, statuses); }, always);
+}
+
+TONARI_WATCHED(Test, test, void* request, int* flag, void* status) {
+  TONARI_BEHIND(Test, test);
+  return waited(
+      "MPI_Test", TONARI_RETURNS_TO, 1, request, [&] { return real(request, flag, status); },
+      [&] { return *flag != 0; });
+}
+
+TONARI_WATCHED(Testall, testall, int count, void* requests, int* flag, void* statuses) {
+  TONARI_BEHIND(Testall, testall);
+  return waited(
+      "MPI_Testall", TONARI_RETURNS_TO, count, requests,
+      [&] { return real(count, requests, flag, statuses); }, [&] { return *flag != 0; });
+}
+
+TONARI_WATCHED(Testany, testany, int count, void* requests, int* index, int* flag, void* status) {
+  TONARI_BEHIND(Testany, testany);
+  return waited(
+      "MPI_Testany", TONARI_RETURNS_TO, count, requests,
+      [&] { return real(count, requests, index, flag, status); },
+      [&] { return *flag != 0 && *index != MPI_UNDEFINED; });
+}
+
+TONARI_WATCHED(Testsome, testsome, int count, void* requests, int* done, int* indices,
+               void* statuses) {
+  TONARI_BEHIND(Testsome, testsome);
+  return waited(
+      "MPI_Testsome", TONARI_RETURNS_TO, count, requests,
+      [&] { return real(count, requests, done, indices, statuses); }, [&] { return *done > 0; });
+}

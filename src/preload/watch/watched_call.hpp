@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a function of MPI is watched: the MPI does it, and what it was is noted afterwards.
+#pragma once
+
+#include "preload/aside.hpp"
+#include "preload/interpose.hpp"
+#include "preload/watch/epochs.hpp"
+#include "preload/watch/members.hpp"
+#include "preload/watch/mode.hpp"
+
+namespace tonari::watch {
+
+using preload::behind;
+using preload::Handle;
+using preload::handle_as;
+
+// Where a Fortran program calls, while the MPI's binding in between does; else null.
+extern __attribute__((tls_model("initial-exec"))) thread_local constinit const void* fortran_site;
+
+inline const void* site_of(const void* returns_to) {
+  return fortran_site ? fortran_site : returns_to;
+}
+
+// That of the thread, if calls from this place are to be noted; else null.
+inline Watcher* watcher_for(const void* site) {
+  return watching() && !preload::from_tonari(site) ? this_threads_watcher() : nullptr;
+}
+
+template <class Request>  // a pointer or an integer
+std::uintptr_t word_of(Request request) {
+  if constexpr (std::is_pointer_v<Request>)
+    return reinterpret_cast<std::uintptr_t>(request);
+  else
+    return static_cast<std::uintptr_t>(request);
+}
+
+inline std::uint64_t bytes_of(int count, Handle type) {
+  int size = 0;
+  if (count <= 0 || PMPI_Type_size(handle_as<MPI_Datatype>(type), &size) != MPI_SUCCESS) return 0;
+  return size > 0 ? static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size) : 0;
+}
+
+// One end of a message, as a call has it.
+struct End {
+  const char* call;
+  bool sent;
+  int peer, tag, count;  // peer: in the communicator
+  Handle type, comm;
+};
+// request: null for calls that block.
+void note(Watcher& watcher, const void* site, const End& what, const MPI_Request* request,
+          Ticks begin, Ticks end);
+
+// call() is the MPI's.
+template <class Call>
+int noted(const void* returns_to, const End& what, const void* request, const Call& call) {
+  const void* const site = site_of(returns_to);
+  Watcher* const watcher = watcher_for(site);
+  if (!watcher) return call();
+  const Ticks begin = ticks();
+  const int rc = call();
+  const Ticks end = ticks();
+  if (rc == MPI_SUCCESS)
+    note(*watcher, site, what, static_cast<const MPI_Request*>(request), begin, end);
+  return rc;
+}
+
+}  // namespace tonari::watch
+
+// Begins the definition of a function that stands in front of MPI_<name>; its parameters follow the
+// names.
+#ifdef OPEN_MPI  // whose Fortran bindings call PMPI_<name>
+#define TONARI_WATCHED(name, ours, ...)                                                  \
+  extern "C" TONARI_VISIBLE int ours(__VA_ARGS__) asm("MPI_" #name);                     \
+  extern "C" TONARI_VISIBLE                                                              \
+      __attribute__((alias("MPI_" #name))) int ours##_p(__VA_ARGS__) asm("PMPI_" #name); \
+  int ours(__VA_ARGS__)
+#else
+#define TONARI_WATCHED(name, ours, ...)                              \
+  extern "C" TONARI_VISIBLE int ours(__VA_ARGS__) asm("MPI_" #name); \
+  int ours(__VA_ARGS__)
+#endif
+
+#define TONARI_BEHIND(name, ours) static auto* const real = behind<decltype(ours)>("PMPI_" #name)
+#define TONARI_RETURNS_TO __builtin_return_address(0)

@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`tonari advise`: a program as it is runs as without it, and the report tells what it exchanges:
+where, who with, how much and how steadily."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from html.parser import HTMLParser
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import built
+import numpy as np
+import pytest
+from built import more
+from command_line import fits, refused
+from conftest import Run
+from tonari import sites
+from tonari.advice.exchanges import read
+from tonari.advice.page import page
+from tonari.advice.rows import rows as rows_of
+from tonari.advice.stencil import recognize
+from tonari.benchmark.launch import ANY_RANKS
+from tonari.views.advise import show
+
+SOURCE = Path(__file__).resolve().parents[2] / "tests/preload/halo.c"
+LIBRARY = "../lib/libtonari_preload.so"
+MPIS = {mpi: how for mpi, how in built.with_program(LIBRARY).items() if mpi != "abi"}
+CASES = [mpi if number == 0 else more(mpi) for number, mpi in enumerate(MPIS)]
+needs_build = pytest.mark.skipif(not MPIS, reason="needs a build (TONARI_BUILD)")
+each_mpi = pytest.mark.parametrize("mpi", CASES or ["none"])
+BYTES = 3072
+
+
+def line_of(mark: str, source: Path = SOURCE) -> str:
+    """halo.c:61, the place that a comment names."""
+    found = [
+        number
+        for number, line in enumerate(source.read_text().splitlines(), 1)
+        if re.search(rf"(/\*|!) site: {mark}\b", line)
+    ]
+    assert len(found) == 1
+    return f"{source.name}:{found[0]}"
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The program as each MPI compiles it, with debug information; beside it, without symbols."""
+    folder = tmp_path_factory.mktemp("halo")
+    for mpi, how in MPIS.items():
+        command = [built.c_compiler(how), "-g", "-std=c99", SOURCE, "-o", folder / mpi]
+        subprocess.run(command, check=True)
+    return {mpi: folder / mpi for mpi in MPIS}
+
+
+@pytest.fixture
+def advise(tonari: Run, tmp_path: Path, monkeypatch: Any) -> Callable[..., Any]:
+    """advise("openmpi", 3, program, "begun") -> the process, and its rows."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TONARI_BUILD", str(built.CONFIG.parent.absolute()))
+
+    def run(mpi: str, ranks: int, program: Path, *words: str, **environment: str) -> Any:
+        launch = [MPIS[mpi]["mpiexec"], "-n", str(ranks), str(program), *words]
+        variables = ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1"} | environment
+        done = tonari("advise", "--json", "rows.json", "--", *launch, **variables)
+        return done, json.loads(Path("rows.json").read_text())
+
+    return run
+
+
+def one_exchange(done: Any, rows: list[dict[str, Any]], mark: str) -> dict[str, Any]:
+    assert done.returncode == 0, done.stderr
+    [row] = [row for row in rows if row["kind"] == "exchange"]
+    if shutil.which("addr2line"):
+        assert row["site"] == line_of(mark)
+    return row
+
+
+@needs_build
+@each_mpi
+@pytest.mark.parametrize("ranks", [3, more(2), more(5), 8])
+def test_a_halo_is_recognized(advise: Any, programs: dict[str, Path], mpi: str, ranks: int) -> None:
+    done, rows = advise(mpi, ranks, programs[mpi], "begun", "50", "1", "periodic")
+    row = one_exchange(done, rows, "begun")
+    assert row["call"] == "MPI_Waitall"
+    assert row["function"] == "begun"
+    assert row["epochs"] == 50
+    assert row["patterns"] == 1 and row["steady_percent"] == 100
+    assert row["messages"] == 2
+    assert row["least_bytes"] == row["most_bytes"] == BYTES
+    assert row["neighbors"] == f"neighbors on a ring of {ranks} ranks"
+    assert any(place.startswith("MPI_Isend at ") for place in row["places"])
+    assert 0 < row["exchange_us"] < row["step_us"]
+    assert row["mpi_us"] > 0 and row["tonari_us"] > 0
+    assert " over " in row["tonari"]
+    assert 0 < row["percent"] < 100
+
+
+@needs_build
+@each_mpi
+def test_diagonal_neighbors_are_recognized(
+    advise: Any, programs: dict[str, Path], mpi: str
+) -> None:
+    done, rows = advise(mpi, 6, programs[mpi], "one-by-one", "30", "2", "open", "all")
+    row = one_exchange(done, rows, "one-by-one")
+    assert row["neighbors"] == "Moore neighbors on an open 3x2 grid"
+    assert row["messages"] == 5
+    assert row["call"] == "MPI_Wait"
+
+
+@needs_build
+@each_mpi
+@pytest.mark.parametrize(
+    ("case", "call"), [("blocking", "MPI_Sendrecv"), ("persistent", "MPI_Waitall")]
+)
+def test_other_ways_to_exchange(
+    advise: Any, programs: dict[str, Path], mpi: str, case: str, call: str
+) -> None:
+    done, rows = advise(mpi, 6, programs[mpi], case, "30", "2", "periodic")
+    row = one_exchange(done, rows, case)
+    assert row["call"] == call
+    assert row["epochs"] == 30
+    assert row["steady_percent"] == 100
+    assert row["messages"] == 4
+    assert row["neighbors"] == "von Neumann neighbors on a periodic 3x2 grid"
+
+
+@needs_build
+@each_mpi
+def test_patterns_in_turn(advise: Any, programs: dict[str, Path], mpi: str) -> None:
+    done, rows = advise(mpi, 6, programs[mpi], "in-turn", "30", "2", "periodic")
+    assert done.returncode == 0, done.stderr
+    assert [(row["patterns"], row["epochs"], row["messages"]) for row in rows] == [(2, 30, 2)] * 2
+    assert {row["pattern"] for row in rows} == {1, 2}
+    assert all(row["tonari_us"] for row in rows)
+
+
+@needs_build
+@each_mpi
+def test_a_collective_of_zeros(advise: Any, programs: dict[str, Path], mpi: str) -> None:
+    done, rows = advise(mpi, 5, programs[mpi], "mostly-zero", "30")
+    row = one_exchange(done, rows, "mostly-zero")
+    assert row["call"] == "MPI_Alltoallv"
+    assert (row["messages"], row["communicator"], row["epochs"]) == (1, 5, 30)
+    assert "of 5 ranks it could send to" in done.stderr
+
+
+@needs_build
+@each_mpi
+def test_what_changes_is_not_advised(advise: Any, programs: dict[str, Path], mpi: str) -> None:
+    done, rows = advise(mpi, 3, programs[mpi], "changing", "60")
+    row = one_exchange(done, rows, "changing")
+    assert row["steady_percent"] < 90
+    assert row["neighbors"] == "changing partners or sizes"
+    assert row["tonari_us"] is None and row["code"] == ""
+    assert "changing partners or sizes" in done.stderr
+
+
+@needs_build
+@each_mpi
+def test_packing_is_told(advise: Any, programs: dict[str, Path], mpi: str) -> None:
+    done, rows = advise(mpi, 2, programs[mpi], "packed", "20")
+    assert done.returncode == 0, done.stderr
+    packing = {row["call"]: row for row in rows if row["kind"] == "packing"}
+    assert packing["MPI_Pack"]["calls"] == packing["MPI_Unpack"]["calls"] == 2 * 20
+    assert packing["MPI_Pack"]["bytes"] == 2 * 20 * BYTES
+    if shutil.which("addr2line"):
+        assert packing["MPI_Pack"]["site"] == line_of("pack")
+
+
+@needs_build
+@each_mpi
+def test_a_program_without_messages(advise: Any, programs: dict[str, Path], mpi: str) -> None:
+    done, rows = advise(mpi, 2, programs[mpi], "nothing")
+    assert done.returncode == 0 and rows == []
+    assert "2 ranks ran for" in done.stderr and "no exchange" in done.stderr
+
+
+@needs_build
+@each_mpi
+def test_a_program_that_aborts(advise: Any, programs: dict[str, Path], mpi: str) -> None:
+    done, rows = advise(mpi, 2, programs[mpi], "begun", "20", "1", "periodic", "all", "abort")
+    assert done.returncode == 3
+    assert all(row["tonari_us"] is None for row in rows)
+    assert "MPI_Finalize" in done.stderr or "no rank has written" in done.stderr
+    assert list(Path.cwd().glob(".tonari-advise-*")) == []
+
+
+@needs_build
+@each_mpi
+@pytest.mark.parametrize("case", ["begun", "blocking", "persistent", "mostly-zero", "changing"])
+@pytest.mark.parametrize("ranks", [more(1), more(2), more(3), more(5), 8])
+def test_results_stay_as_they_are(
+    advise: Any, programs: dict[str, Path], mpi: str, case: str, ranks: int
+) -> None:
+    """The program checks every element; 1 rank and 2 ranks are their own neighbors."""
+    done, rows = advise(mpi, ranks, programs[mpi], case, "20", "3", "periodic", "all")
+    assert done.returncode == 0, done.stderr
+    assert rows
+
+
+@needs_build
+def test_without_debug_information(advise: Any, programs: dict[str, Path], tmp_path: Path) -> None:
+    mpi = next(iter(MPIS))
+    if not (shutil.which("strip") and shutil.which("nm")):
+        pytest.skip("needs binutils")
+    for option, shape in (("--strip-debug", r"begun\+0x[0-9a-f]+"), ("-s", r"-s\+0x[0-9a-f]+")):
+        bare = tmp_path / option
+        subprocess.run(["strip", option, programs[mpi], "-o", str(bare)], check=True)
+        done, [row] = advise(mpi, 2, bare, "begun", "20", "1", "periodic")
+        assert done.returncode == 0, done.stderr
+        assert re.fullmatch(shape, row["site"]), row["site"]
+
+
+# ---- the report
+
+
+class Tags(HTMLParser):
+    """What is open, and what a page refers to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.seen.append(tag)
+        self.links += [value for name, value in attrs if name in ("href", "src")]
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@needs_build
+def test_the_page_needs_no_other_file(
+    tonari: Run, programs: dict[str, Path], tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mpi = next(iter(MPIS))
+    words = [MPIS[mpi]["mpiexec"], "-n", "4", str(programs[mpi]), "begun", "50", "2", "periodic"]
+    environment = {"TONARI_BUILD": str(built.CONFIG.parent.absolute())}
+    done = tonari("advise", "--html", "page.html", "--", *words, **(ANY_RANKS | environment))
+    assert done.returncode == 0, done.stderr
+    text = Path("page.html").read_text(encoding="utf-8")
+    tags = Tags(text)
+    assert not tags.open
+    assert {link.removeprefix("#") for link in tags.links} <= set(tags.ids)
+    assert text.count('class="bar"') == 4
+    assert "von Neumann neighbors on a periodic 2x2 grid" in text
+
+
+def records(tonari_us: float, **more_fields: Any) -> list[dict[str, Any]]:
+    """Of two ranks that exchange 1 KiB for 40 of every 100 us, a thousand times in 0.1 s."""
+    rows = []
+    for rank in (0, 1):
+        place = {"call": "MPI_Isend", "file": "/none/a<b", "offset": 16}
+        pattern = {
+            "key": "1", "epochs": 1000, "seconds": 0.04, "exchange_us": 40.0, "step_us": 100.0,
+            "places": [place], "messages": [[0, 1, 1 - rank, 1024], [0, 0, 1 - rank, 1024]],
+            "mpi_us": 30.0, "tonari_us": tonari_us, "how": "linear over shared", "why": "",
+        } | more_fields  # fmt: skip
+        loop = {
+            "record": "loop", "key": "0", "call": "MPI_Waitall", "file": "/none/a<b", "offset": 32,
+            "ranks": 2, "epochs": 1000, "others": 0, "distinct": 1, "seconds": 0.04,
+            "patterns": [pattern],
+        }  # fmt: skip
+        begin = {"record": "rank", "rank": rank, "ranks": 2, "seconds": 0.1}
+        rows += [begin | {"finalized": True, "not_kept": 0}, loop]
+    return rows
+
+
+def test_what_is_saved_is_what_replays_differ_by() -> None:
+    job = read(records(10.0))
+    [one] = job.exchanges
+    assert one.saved_us == 20.0
+    assert one.share(job) == pytest.approx(0.4)
+    assert one.saved_share(job) == pytest.approx(0.2)
+    [hidden] = read(records(10.0, exchange_us=5.0)).exchanges
+    assert hidden.saved_us == 5.0, "no more than the program spends there"
+
+
+def test_advice_has_code_where_it_pays(capsys: Any) -> None:
+    [worth], [not_worth] = rows_of(read(records(10.0))), rows_of(read(records(29.9)))
+    assert "tonari_neighborhood_create_" in worth["code"]
+    assert "tonari_alltoall_init(sendbuf, 1024, MPI_BYTE" in worth["code"]
+    assert worth["advice"] == "tonari saves 20.0 % of the run"
+    assert worth["site"] == "a<b+0x20"
+    assert not_worth["code"] == "" and not_worth["advice"].startswith("leave it")
+    show(read(records(10.0)))
+    text = capsys.readouterr().err
+    fits(text)
+    assert "40.0 µs of 100.0 µs per step (40.0 % of the run)" in text
+    assert "by the MPI 30.0 µs, by tonari 10.0 µs (linear over shared)" in text
+    assert "tonari_start(halo);" in text
+    html = page(read(records(10.0)))
+    assert "a&lt;b" in html and "a<b" not in html
+    assert not Tags(html).open
+
+
+@pytest.mark.parametrize(
+    ("dims", "periodic", "reach", "name"),
+    [
+        ((5,), (True,), 1, "neighbors on a ring of 5 ranks"),
+        ((5,), (False,), 1, "neighbors on a line of 5 ranks"),
+        ((3, 4), (False, False), 1, "von Neumann neighbors on an open 3x4 grid"),
+        ((3, 4), (True, True), 2, "Moore neighbors on a periodic 3x4 grid"),
+        ((2, 3, 4), (True, True, True), 3, "Moore neighbors on a periodic 2x3x4 grid"),
+        ((3, 3, 3), (False, False, False), 2, "neighbors at faces and edges on an open 3x3x3 grid"),
+        ((3, 4), (True, False), 1, "von Neumann neighbors on a partly periodic 3x4 grid"),
+    ],
+)
+def test_stencils(dims: Any, periodic: Any, reach: int, name: str) -> None:
+    ranks = np.arange(np.prod(dims)).reshape(dims)
+    targets: dict[int, list[int]] = {}
+    for at in product(*map(range, dims)):
+        to = targets.setdefault(int(ranks[at]), [])
+        for step in product((-1, 0, 1), repeat=len(dims)):
+            there = np.add(at, step)
+            inside = [p or 0 <= x < n for x, n, p in zip(there, dims, periodic, strict=True)]
+            if 0 < np.abs(step).sum() <= reach and all(inside):
+                to.append(int(ranks[tuple(there % dims)]))
+    assert str(recognize(targets)) == name
+    targets[0] = [*targets[0][1:], 0]
+    assert recognize(targets) is None
+
+
+def test_sites_of_files_that_are_not_there() -> None:
+    assert sites.site("/none/app", 0x1B2C) == "app+0x1b2c"
+
+
+# ---- the command line
+
+
+def test_errors_are_one_sentence(tonari: Run, tmp_path: Path) -> None:
+    refused(tonari("advise"), "COMMAND", 2)
+    refused(tonari("advise", "--", "sh"), "tonari cannot tell which MPI the program runs with")
+    nowhere = str(tmp_path / "none" / "a.html")
+    refused(tonari("advise", "--html", nowhere, "--", "sh"), "there is no folder")
+    refused(tonari("advise", "--mpi", "none", "--", "sh"), "there is no libtonari_preload.so")
+
+
+def test_help_has_an_example(tonari: Run) -> None:
+    done = tonari("advise", "--help")
+    assert "Example:" in done.stdout
+    fits(done.stdout)
