@@ -3,6 +3,7 @@
  * places of call are named in comments (site: ...), which tests/python/test_advise.py looks for.
  * Payloads differ by rank, neighbor, element and step; it ends with 1 if one is wrong. */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +162,51 @@ static void packed(int step) {
   for (int e = 0; e < CELLS; ++e) wrong |= in[0][e] != cell(left, 0, e, step);
 }
 
+/* Around the ring of a thread's own communicator, in memory of its own. */
+static void* go_round(void* given) {
+  MPI_Comm* ring = given;
+  const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+  for (int step = 0; step < 100; ++step) {
+    int64_t mine = cell(rank, 0, 0, step), theirs = -1;
+    MPI_Request requests[2];
+    MPI_Irecv(&theirs, 1, MPI_INT64_T, left, 0, *ring, &requests[0]);
+    MPI_Isend(&mine, 1, MPI_INT64_T, right, 0, *ring, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE); /* site: threads */
+    if (theirs != cell(left, 0, 0, step)) return ring;
+  }
+  return NULL;
+}
+
+enum { THREADS = 4 };
+
+/* In each round other threads. */
+static void threads(int rounds) {
+  MPI_Comm rings[THREADS];
+  pthread_t all[THREADS];
+  for (int t = 0; t < THREADS; ++t) MPI_Comm_dup(MPI_COMM_WORLD, &rings[t]);
+  for (int round = 0; round < rounds; ++round) {
+    for (int t = 0; t < THREADS; ++t) pthread_create(&all[t], NULL, go_round, &rings[t]);
+    for (int t = 0; t < THREADS; ++t) {
+      void* failed = NULL;
+      pthread_join(all[t], &failed);
+      wrong |= failed != NULL;
+    }
+  }
+  for (int t = 0; t < THREADS; ++t) MPI_Comm_free(&rings[t]);
+}
+
+/* Communicators that come and go, more than are watched at a time. */
+static void many(int count) {
+  MPI_Comm* comms = malloc((size_t)count * sizeof *comms);
+  for (int k = 0; k < count; ++k) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &comms[k]);
+    go_round(&comms[k]);
+    if (k % 2) MPI_Comm_free(&comms[k]);
+  }
+  for (int k = 0; k < count; k += 2) MPI_Comm_free(&comms[k]);
+  free(comms);
+}
+
 static void each_step(void (*exchange)(int), int steps) {
   for (int step = 0; step < steps; ++step) exchange(step);
 }
@@ -171,12 +217,17 @@ static int is(const char* a, const char* b) { return strcmp(a, b) == 0; }
 int main(int argc, char** argv) {
   const char* name = argc > 1 ? argv[1] : "begun";
   const int steps = argc > 2 ? atoi(argv[2]) : 100, dimensions = argc > 3 ? atoi(argv[3]) : 2;
-  MPI_Init(&argc, &argv);
+  int level = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, is(name, "threads") ? MPI_THREAD_MULTIPLE : level, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   make_grid(dimensions, argc > 4 && is(argv[4], "periodic"), argc > 5 && is(argv[5], "all"));
   if (is(name, "persistent"))
     persistent(steps);
+  else if (is(name, "threads"))
+    threads(steps);
+  else if (is(name, "many"))
+    many(steps);
   else if (!is(name, "nothing"))
     each_step(is(name, "one-by-one")    ? one_by_one
               : is(name, "blocking")    ? blocking

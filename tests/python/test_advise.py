@@ -54,7 +54,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The program as each MPI compiles it, with debug information; beside it, without symbols."""
     folder = tmp_path_factory.mktemp("halo")
     for mpi, how in MPIS.items():
-        command = [built.c_compiler(how), "-g", "-std=c99", SOURCE, "-o", folder / mpi]
+        command = [built.c_compiler(how), "-g", "-std=c99", SOURCE, "-o", folder / mpi, "-pthread"]
         subprocess.run(command, check=True)
     return {mpi: folder / mpi for mpi in MPIS}
 
@@ -176,6 +176,29 @@ def test_packing_is_told(advise: Any, programs: dict[str, Path], mpi: str) -> No
 
 @needs_build
 @each_mpi
+@pytest.mark.parametrize("ranks", [more(2), 3])
+def test_threads(advise: Any, programs: dict[str, Path], mpi: str, ranks: int) -> None:
+    """The tables of threads that have ended go to others: four at a time, so four exchanges."""
+    done, rows = advise(mpi, ranks, programs[mpi], "threads", "5")
+    assert done.returncode == 0, done.stderr
+    assert len(rows) <= 4
+    assert sum(row["epochs"] for row in rows) >= 4 * 5 * 100
+    if shutil.which("addr2line"):
+        assert {row["site"] for row in rows} == {line_of("threads")}
+
+
+@needs_build
+@each_mpi
+def test_communicators_that_come_and_go(advise: Any, programs: dict[str, Path], mpi: str) -> None:
+    """Half of 600 live until the end, of which 256 are watched."""
+    done, rows = advise(mpi, 2, programs[mpi], "many", "600")
+    row = one_exchange(done, rows, "threads")
+    assert 500 * 100 < row["epochs"] < 600 * 100
+    assert row["steady_percent"] == 100
+
+
+@needs_build
+@each_mpi
 def test_a_program_without_messages(advise: Any, programs: dict[str, Path], mpi: str) -> None:
     done, rows = advise(mpi, 2, programs[mpi], "nothing")
     assert done.returncode == 0 and rows == []
@@ -216,6 +239,33 @@ def test_without_debug_information(advise: Any, programs: dict[str, Path], tmp_p
         done, [row] = advise(mpi, 2, bare, "begun", "20", "1", "periodic")
         assert done.returncode == 0, done.stderr
         assert re.fullmatch(shape, row["site"]), row["site"]
+
+
+# ---- Fortran, in its three forms
+
+FORTRAN = SOURCE.with_suffix(".f90")
+
+
+@needs_build
+@each_mpi
+@pytest.mark.parametrize("binding", ["mpif", "mpi", "mpi_f08"])
+def test_fortran_programs(advise: Any, tmp_path: Path, mpi: str, binding: str) -> None:
+    compiler = shutil.which(built.fortran_compiler(MPIS[mpi]))
+    if not compiler or not shutil.which("gfortran"):
+        pytest.skip("needs gfortran and its wrapper")
+    program = tmp_path / "halo"
+    source = shutil.copy(FORTRAN, tmp_path / "halo.F90")
+    flags = [f"-DBINDING_{binding}", "-g", "-fallow-argument-mismatch"]
+    subprocess.run([compiler, *flags, source, "-o", program], check=True, cwd=tmp_path)
+    done, rows = advise(mpi, 3, program)
+    assert done.returncode == 0, done.stderr
+    [row] = rows
+    assert row["epochs"] == 30 and row["steady_percent"] == 100
+    assert row["neighbors"] == "neighbors on a ring of 3 ranks"
+    assert row["messages"] == 2 and row["least_bytes"] == row["most_bytes"] == BYTES
+    if shutil.which("addr2line"):
+        assert row["site"] == line_of("Fortran", FORTRAN).replace(".f90", ".F90")
+        assert all(re.search(r"halo\.F90:\d+$", place) for place in row["places"])
 
 
 # ---- the report

@@ -59,11 +59,13 @@ Pattern* pattern_of(Loop& loop, const Epoch& epoch) {
 }
 
 void count(Pattern& pattern, const Epoch& epoch) {
-  if (pattern.epochs)
-    pattern.step[(pattern.epochs - 1) % kept_times] =
-        static_cast<float>(epoch.begin - pattern.last);
-  pattern.exchange[pattern.epochs % kept_times] = static_cast<float>(epoch.inside);
+  if (pattern.epochs) {
+    const std::size_t at = (pattern.epochs - 1) % kept_times;
+    pattern.exchange[at] = static_cast<float>(pattern.last_inside);
+    pattern.step[at] = static_cast<float>(epoch.begin - pattern.last);
+  }
   pattern.last = epoch.begin;
+  pattern.last_inside = epoch.inside;
   pattern.inside += epoch.inside;
   ++pattern.epochs;
 }

@@ -39,8 +39,9 @@ struct Pattern {
   std::uint64_t signature = 0, epochs = 0;
   Ticks inside = 0;           // in MPI, all epochs together
   Ticks first = 0, last = 0;  // when the first and the last epoch began
+  Ticks last_inside = 0;      // of the last epoch
   std::vector<Message> messages;
-  // Of an epoch: in MPI, and from its beginning to the next one's.
+  // Of all epochs but the last: in MPI, and from its beginning to the next one's.
   std::array<float, kept_times> exchange{}, step{};
 };
 

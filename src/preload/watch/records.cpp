@@ -106,7 +106,7 @@ void write_pattern(std::FILE* file, const Pattern& pattern, const std::vector<Ca
                ", \"seconds\": %.9f, \"exchange_us\": %.3f, "
                "\"step_us\": %.3f, ",
                pattern.epochs, in_seconds(pattern.inside),
-               median_us(pattern.exchange, pattern.epochs),
+               median_us(pattern.exchange, pattern.epochs - 1),
                median_us(pattern.step, pattern.epochs - 1));
   write_messages(file, pattern.messages);
   const auto found = std::ranges::find(all, &pattern, &Candidate::pattern);

@@ -68,18 +68,13 @@ int noted(const void* returns_to, const End& what, const void* request, const Ca
 }  // namespace tonari::watch
 
 // Begins the definition of a function that stands in front of MPI_<name>; its parameters follow the
-// names.
-#ifdef OPEN_MPI  // whose Fortran bindings call PMPI_<name>
+// names. Open MPI's Fortran bindings call PMPI_<name>, and so do MPICH's for mpi_f08 where a function
+// has no buffer.
 #define TONARI_WATCHED(name, ours, ...)                                                  \
   extern "C" TONARI_VISIBLE int ours(__VA_ARGS__) asm("MPI_" #name);                     \
   extern "C" TONARI_VISIBLE                                                              \
       __attribute__((alias("MPI_" #name))) int ours##_p(__VA_ARGS__) asm("PMPI_" #name); \
   int ours(__VA_ARGS__)
-#else
-#define TONARI_WATCHED(name, ours, ...)                              \
-  extern "C" TONARI_VISIBLE int ours(__VA_ARGS__) asm("MPI_" #name); \
-  int ours(__VA_ARGS__)
-#endif
 
 #define TONARI_BEHIND(name, ours) static auto* const real = behind<decltype(ours)>("PMPI_" #name)
 #define TONARI_RETURNS_TO __builtin_return_address(0)
