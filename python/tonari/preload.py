@@ -106,11 +106,12 @@ def with_variables(command: Sequence[str], kind: str, variables: Mapping[str, st
 
 
 def read_records(folder: Path) -> list[dict[str, Any]]:
-    """What all processes of a job have written."""
+    """What all processes of a job have written; a line that one was killed in is left out."""
     return [
         json.loads(line)
         for file in sorted(folder.glob("*.jsonl"))
-        for line in file.read_text(encoding="utf-8").splitlines()
+        for line in file.read_text(encoding="utf-8").splitlines(keepends=True)
+        if line.endswith("\n")
     ]
 
 

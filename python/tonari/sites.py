@@ -19,7 +19,12 @@ def site(file: str, offset: int) -> str:
 
 def function(file: str, offset: int) -> str:
     """The name of the function that calls; empty if nobody knows."""
-    return _addr2line(file, offset)[0]
+    return _short(_addr2line(file, offset)[0])
+
+
+def _short(name: str) -> str:
+    """Of C++ functions without parameters."""
+    return name.replace("(anonymous namespace)::", "").partition("(")[0]
 
 
 @lru_cache(maxsize=None)
@@ -39,13 +44,13 @@ def _symbol(file: str, offset: int) -> str:
     if not before:
         return ""
     start, name = max(before)
-    return f"{name}+{offset - start:#x}"
+    return f"{_short(name)}+{offset - start:#x}"
 
 
 @lru_cache(maxsize=None)
 def _functions(file: str) -> tuple[tuple[int, str], ...]:
     """Where functions begin, and their names."""
-    rows = re.findall(r"^([0-9a-f]+) [tTwW] (\S+)$", _said("nm", "-C", file), re.MULTILINE)
+    rows = re.findall(r"^([0-9a-f]+) [tTwW] (.+)$", _said("nm", "-C", file), re.MULTILINE)
     return tuple((int(start, 16), name) for start, name in rows)
 
 

@@ -132,6 +132,18 @@ static void changing(int step) {
   for (int e = 0; e < cells; ++e) wrong |= in[0][e] != cell(from, 0, e, step);
 }
 
+/* Sends are waited for before receives are posted: two exchanges, of which neither is whole. */
+static void apart(int step) {
+  const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+  MPI_Request request;
+  out[0][0] = cell(rank, 0, 0, step);
+  MPI_Isend(out[0], 1, MPI_INT64_T, right, 0, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE); /* site: apart */
+  MPI_Irecv(in[0], 1, MPI_INT64_T, left, 0, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  wrong |= in[0][0] != cell(left, 0, 0, step);
+}
+
 /* Along one dimension after the other: patterns that take turns. */
 static void in_turn(int step) {
   fill(step, CELLS);
@@ -235,6 +247,7 @@ int main(int argc, char** argv) {
               : is(name, "changing")    ? changing
               : is(name, "in-turn")     ? in_turn
               : is(name, "packed")      ? packed
+              : is(name, "apart")       ? apart
                                         : begun,
               steps);
   MPI_Comm_free(&grid);

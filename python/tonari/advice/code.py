@@ -41,6 +41,7 @@ def _grid(stencil: Stencil | None) -> list[str]:
     per_line = max(1, 60 // max(len(row) + 2 for row in rows))
     listed = [rows[k : k + per_line] for k in range(0, count, per_line)]
     return [
+        "MPI_Comm cart;",
         f"int dims[] = {{{_numbers(stencil.dims)}}}, "
         f"periods[] = {{{_numbers([int(closed) for closed in stencil.periodic])}}};",
         f"MPI_Cart_create(comm, {dimensions}, dims, periods, 0, &cart);",

@@ -14,27 +14,38 @@ constexpr std::size_t most_replayed = 12;
 std::atomic<bool> written{false};
 const pid_t process = getpid();
 
-void close_all_epochs() {
-  for (Watcher* thread : all_watchers()) thread->close_all();
+// Where the MPI runs: after it nobody can ask.
+Ending ending(bool finalized) {
+  Ending now{.finalized = finalized, .seconds = seconds_since_loaded()};
+  int begun = 0, over = 0;
+  PMPI_Initialized(&begun);
+  PMPI_Finalized(&over);
+  if (!begun || over) return now;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &now.rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &now.ranks);
+  return now;
 }
 
 void finish() {
-  Ending ending{.finalized = true, .seconds = seconds_since_loaded()};
+  const Ending now = ending(true);
   stop_watching();
   written = true;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &ending.rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &ending.ranks);
-  close_all_epochs();
+  for (Watcher* thread : all_watchers()) thread->close_all();
   std::vector<Candidate> all = candidates();
   replay_all(all, most_replayed);
-  write_records(ending, all);
+  write_records(now, all_watchers(), all);
 }
 
-// Other threads may still be in the program: their open exchanges are left out.
+// Where there are several threads, they may still be in the program: then there are no loops.
 void give_up() {
   if (!watching() || written.exchange(true) || process != getpid()) return;
   stop_watching();
-  write_records({.seconds = seconds_since_loaded()}, {});
+  const std::vector<Watcher*> threads = all_watchers();
+  if (threads.size() != 1) return write_records(ending(false), {}, {});
+  threads.front()->close_all();
+  std::vector<Candidate> all = candidates();
+  for (Candidate& one : all) one.replay.why = "the program did not come to MPI_Finalize";
+  write_records(ending(false), threads, all);
 }
 
 __attribute__((destructor)) void at_exit() { give_up(); }

@@ -170,10 +170,10 @@ std::vector<Candidate> candidates() {
   return all;
 }
 
-void write_records(const Ending& ending, const std::vector<Candidate>& replayed) {
+void write_records(const Ending& ending, const std::vector<Watcher*>& threads,
+                   const std::vector<Candidate>& replayed) {
   const File file(std::fopen(preload::file_of_this_process(folder()).c_str(), "w"));
   if (!file) return std::perror("tonari: warning: the records of this rank cannot be written");
-  const std::vector<Watcher*> threads = all_watchers();
   std::uint64_t not_kept = 0;
   for (const Watcher* thread : threads) not_kept += thread->not_kept();
   write_rank(file.get(), ending, not_kept);

@@ -23,7 +23,8 @@ struct Ending {
   bool finalized = false;
   double seconds = 0.0;  // since the library was loaded
 };
-// Once per process; a child that the program has forked writes nothing.
-void write_records(const Ending& ending, const std::vector<Candidate>& replayed);
+// Once per process, of these threads.
+void write_records(const Ending& ending, const std::vector<Watcher*>& threads,
+                   const std::vector<Candidate>& replayed);
 
 }  // namespace tonari::watch
