@@ -37,7 +37,7 @@ Progress* progress_of_ucx() {
 // Not UCX itself, in a call of the MPI, and nobody else who uses UCX.
 bool asked_by_mpi(const void* site) { return hook && from_mpi(site); }
 
-unsigned progress(void* worker, const void* site) {
+unsigned progress_of_mpi(void* worker, const void* site) {
   static Progress* const real = progress_of_ucx();
   const unsigned events = real ? real(worker) : 0;
   if (!asked_by_mpi(site)) return events;
@@ -47,11 +47,11 @@ unsigned progress(void* worker, const void* site) {
 
 int say_nothing(void*, MPI_Status*) { return MPI_SUCCESS; }
 int free_nothing(void*) { return MPI_SUCCESS; }
-int cancel_nothing(void*, int) { return MPI_SUCCESS; }
+int leave_nothing(void*, int) { return MPI_SUCCESS; }
 
 MPI_Request begin_nothing() {
   MPI_Request request = MPI_REQUEST_NULL;
-  PMPI_Grequest_start(say_nothing, free_nothing, cancel_nothing, nullptr, &request);
+  PMPI_Grequest_start(say_nothing, free_nothing, leave_nothing, nullptr, &request);
   return request;
 }
 
@@ -85,7 +85,7 @@ void wake() {}
 
 #ifndef OPEN_MPI
 extern "C" TONARI_VISIBLE unsigned ucp_worker_progress(void* worker) {
-  return progress(worker, __builtin_return_address(0));
+  return progress_of_mpi(worker, __builtin_return_address(0));
 }
 #endif
 

@@ -64,11 +64,11 @@ int watched(const void*, const Shape&, Handle, const auto& call) {
   return call();
 }
 int watched(const void* site, const V<int, int>& all, Handle comm, const auto& call) {
-  return watch::exchanged(site, comm,
-                          {"MPI_Alltoallv", all.sendcounts, all.recvcounts,
-                           reinterpret_cast<const void*>(all.sendtype),
-                           reinterpret_cast<const void*>(all.recvtype), false},
-                          call);
+  return watch::exchanged(
+      site, comm,
+      {"MPI_Alltoallv", all.sendcounts, all.recvcounts, reinterpret_cast<const void*>(all.sendtype),
+       reinterpret_cast<const void*>(all.recvtype), false},
+      call);
 }
 int watched(const void* site, const W<int, int>& all, Handle comm, const auto& call) {
   return watch::exchanged(
@@ -85,10 +85,10 @@ int call_in_place(const auto& called, const Shape& given, Handle comm) {
 
 }  // namespace
 
-#define TONARI_IN_PLACE(Name, function, shape, Count, Displacement)                        \
-  TONARI_IN_FRONT_OF(MPI_##Name, (TONARI_TAKES_##shape(Count, Displacement), Handle comm), \
-                     call_in_place<function>(                                              \
-                         called, shape<Count, Displacement>{TONARI_GIVES_##shape}, comm))
+#define TONARI_IN_PLACE(Name, function, shape, Count, Displacement)         \
+  TONARI_IN_FRONT_OF(                                                       \
+      MPI_##Name, (TONARI_TAKES_##shape(Count, Displacement), Handle comm), \
+      call_in_place<function>(called, shape<Count, Displacement>{TONARI_GIVES_##shape}, comm))
 
 TONARI_IN_PLACE(Alltoall, tonari_alltoall_inplace, Equal, int, int);
 TONARI_IN_PLACE(Alltoallv, tonari_alltoallv_inplace, V, int, int);

@@ -43,7 +43,7 @@ std::optional<Described> described(std::uintptr_t request) {
 
 // call() is the MPI's.
 template <class Call>
-int made(const void* returns_to, const End& what, void* request, const Call& call) {
+int init_noted(const void* returns_to, const End& what, void* request, const Call& call) {
   const void* const site = site_of(returns_to);
   const bool watches = watcher_for(site);
   const int rc = call();
@@ -92,12 +92,12 @@ void forget_request(const void* request) {
 
 using namespace tonari::watch;
 
-#define TONARI_SEND_INIT(NAME, OURS)                                                          \
-  TONARI_WATCHED(NAME, OURS, const void* buffer, int count, Handle type, int to, int tag,     \
-                 Handle comm, void* request) {                                                \
-    TONARI_BEHIND(NAME, OURS);                                                                \
-    return made(TONARI_RETURNS_TO, {"MPI_" #NAME, true, to, tag, count, type, comm}, request, \
-                [&] { return real(buffer, count, type, to, tag, comm, request); });           \
+#define TONARI_SEND_INIT(NAME, OURS)                                                               \
+  TONARI_WATCHED(NAME, OURS, const void* buffer, int count, Handle type, int to, int tag,          \
+                 Handle comm, void* request) {                                                     \
+    TONARI_BEHIND(NAME, OURS);                                                                     \
+    return init_noted(TONARI_RETURNS_TO, {"MPI_" #NAME, true, to, tag, count, type, comm},         \
+                      request, [&] { return real(buffer, count, type, to, tag, comm, request); }); \
   }
 
 TONARI_SEND_INIT(Send_init, send_init)
@@ -108,6 +108,6 @@ TONARI_SEND_INIT(Bsend_init, bsend_init)
 TONARI_WATCHED(Recv_init, recv_init, void* buffer, int count, Handle type, int from, int tag,
                Handle comm, void* request) {
   TONARI_BEHIND(Recv_init, recv_init);
-  return made(TONARI_RETURNS_TO, {"MPI_Recv_init", false, from, tag, count, type, comm}, request,
-              [&] { return real(buffer, count, type, from, tag, comm, request); });
+  return init_noted(TONARI_RETURNS_TO, {"MPI_Recv_init", false, from, tag, count, type, comm},
+                    request, [&] { return real(buffer, count, type, from, tag, comm, request); });
 }
