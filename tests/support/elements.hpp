@@ -126,7 +126,7 @@ inline void add_pieces(std::vector<Piece>& all, const Element& part, std::ptrdif
 inline std::ptrdiff_t span_of(const Element& e) { return e.end() - e.low(); }
 
 // Type maps decide what is free; elements of an array must not overlap either.
-inline Element close(MPI_Datatype type, std::vector<Piece> pieces,
+inline Element closed(MPI_Datatype type, std::vector<Piece> pieces,
                      std::initializer_list<Element> parts) {
   for (Element part : parts)
     if (part.ours) MPI_Type_free(&part.type);
@@ -152,7 +152,7 @@ inline Element nested_hvector(Random& random, int blocks, int length, const Elem
     for (int k = 0; k < length; ++k) add_pieces(pieces, part, b * stride + k * part.extent);
   MPI_Datatype type;
   MPI_Type_create_hvector(blocks, length, stride, part.type, &type);
-  return close(type, std::move(pieces), {part});
+  return closed(type, std::move(pieces), {part});
 }
 
 // Runs of parts in shuffled order around the type's own address; some runs have none.
@@ -176,7 +176,7 @@ inline Element nested_hindexed(Random& random, int number, const Element& part) 
   MPI_Datatype type;
   MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), places.data(),
                            part.type, &type);
-  return close(type, std::move(pieces), {part});
+  return closed(type, std::move(pieces), {part});
 }
 
 inline Element nested_structure(Random& random, const Element& a, const Element& b) {
@@ -193,14 +193,14 @@ inline Element nested_structure(Random& random, const Element& a, const Element&
   const MPI_Datatype types[] = {a.type, b.type};
   MPI_Datatype type;
   MPI_Type_create_struct(2, lengths, places, types, &type);
-  return close(type, std::move(pieces), {a, b});
+  return closed(type, std::move(pieces), {a, b});
 }
 
 inline Element nested_resized(Random& random, const Element& part) {
   MPI_Datatype type;
   MPI_Type_create_resized(part.type, pick(random, -12, 12), span_of(part) + pick(random, 0, 9),
                           &type);
-  return close(type, part.pieces, {part});
+  return closed(type, part.pieces, {part});
 }
 
 // A column of a matrix with a border.
@@ -213,7 +213,7 @@ inline Element nested_subarray(Random& random, int rows, const Element& part) {
   MPI_Datatype type;
   MPI_Type_create_subarray(2, sizes, some, start, c ? MPI_ORDER_C : MPI_ORDER_FORTRAN, part.type,
                            &type);
-  return close(type, std::move(pieces), {part});
+  return closed(type, std::move(pieces), {part});
 }
 
 inline Element nested_element(Random& random, int bytes, int depth = 3) {
