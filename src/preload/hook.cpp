@@ -26,19 +26,23 @@ unsigned long polls = 0;  // since there is a hook
 
 using Progress = unsigned(void*);
 
-// UCX may also belong to a part of the program that keeps it to itself (RTLD_LOCAL).
-Progress* progress_of_ucx() {
+// A part of the program may have a UCX that it keeps to itself (RTLD_LOCAL): that is what the
+// caller's library is linked with.
+Progress* progress_of_ucx(const void* site) {
   constexpr const char* name = "ucp_worker_progress";
-  if (Progress* const next = behind<Progress>(name)) return next;
-  void* const ucx = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
-  return ucx ? reinterpret_cast<Progress*>(dlsym(ucx, name)) : nullptr;
+  static Progress* const next = behind<Progress>(name);
+  Dl_info caller{};
+  if (next || !dladdr(site, &caller)) return next;
+  void* const library = dlopen(caller.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  return library ? reinterpret_cast<Progress*>(dlsym(library, name)) : nullptr;
 }
 
-// Not UCX itself, in a call of the MPI, and nobody else who uses UCX.
+// Not UCX itself, in a call of the MPI, and nobody else who uses UCX. Where a library in front of
+// this one passes the question on, the MPI is not seen.
 bool asked_by_mpi(const void* site) { return hook && from_mpi(site); }
 
 unsigned progress_of_mpi(void* worker, const void* site) {
-  static Progress* const real = progress_of_ucx();
+  Progress* const real = progress_of_ucx(site);
   const unsigned events = real ? real(worker) : 0;
   if (!asked_by_mpi(site)) return events;
   ++polls;
