@@ -144,6 +144,26 @@ static void apart(int step) {
   wrong |= in[0][0] != cell(left, 0, 0, step);
 }
 
+static void wait_for_sends(int count, MPI_Request* sends) {
+  MPI_Waitall(count, sends, MPI_STATUSES_IGNORE); /* site: shared */
+}
+
+/* To the next rank: the last one sends nothing, so it first waits elsewhere. Then the same closed.
+ * Both wait for their sends at one place. */
+static void two_share(int step) {
+  for (int closed = 0; closed < 2; ++closed) {
+    const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks, cells = 1 + closed;
+    const int sends = closed || rank < ranks - 1, receives = closed || rank > 0;
+    MPI_Request receive, send;
+    for (int e = 0; e < cells; ++e) out[closed][e] = cell(rank, closed, e, step);
+    if (receives) MPI_Irecv(in[0], cells, MPI_INT64_T, left, 0, MPI_COMM_WORLD, &receive);
+    if (sends) MPI_Isend(out[closed], cells, MPI_INT64_T, right, 0, MPI_COMM_WORLD, &send);
+    wait_for_sends(sends, &send);
+    if (receives) MPI_Wait(&receive, MPI_STATUS_IGNORE);
+    for (int e = 0; e < cells && receives; ++e) wrong |= in[0][e] != cell(left, closed, e, step);
+  }
+}
+
 /* Along one dimension after the other: patterns that take turns. */
 static void in_turn(int step) {
   fill(step, CELLS);
@@ -248,6 +268,7 @@ int main(int argc, char** argv) {
               : is(name, "in-turn")     ? in_turn
               : is(name, "packed")      ? packed
               : is(name, "apart")       ? apart
+              : is(name, "two-share")   ? two_share
                                         : begun,
               steps);
   MPI_Comm_free(&grid);

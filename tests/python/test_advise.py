@@ -169,8 +169,22 @@ def test_what_ranks_do_not_expect_is_not_replayed(
 ) -> None:
     done, rows = advise(mpi, 3, programs[mpi], "apart", "20")
     assert done.returncode == 0, done.stderr
-    assert len(rows) == 2 and line_of("apart") in {row["site"] for row in rows}
     assert {row["advice"] for row in rows} == {"not replayed: ranks do not expect what others send"}
+
+
+@needs_build
+@each_mpi
+def test_ranks_that_wait_elsewhere_take_part(
+    advise: Any, programs: dict[str, Path], mpi: str
+) -> None:
+    """As in LULESH: the rank at the end has one pattern less at the place where the others wait."""
+    done, rows = advise(mpi, 4, programs[mpi], "two-share", "20")
+    assert done.returncode == 0, done.stderr
+    assert [(row["patterns"], row["epochs"], row["messages"]) for row in rows] == [(2, 20, 1)] * 2
+    assert {row["most_bytes"] for row in rows} == {8, 16}
+    assert all(row["tonari_us"] for row in rows)
+    if shutil.which("addr2line"):
+        assert {row["site"] for row in rows} == {line_of("shared")}
 
 
 @needs_build

@@ -4,8 +4,8 @@ how steadily they come, what they cost, and what they would cost by tonari."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -113,8 +113,7 @@ def read(records: Iterable[Record]) -> Job:
             loops[record["key"]].append((rank, record))
         else:
             packings[record["call"], record["file"], record["offset"]].append(record)
-    for told in loops.values():
-        job.exchanges += _exchanges(told)
+    job.exchanges = _exchanges(loops)
     job.exchanges.sort(key=lambda one: -one.seconds)
     job.packings = [_packing(*key, rows) for key, rows in packings.items()]
     return job
@@ -134,20 +133,47 @@ def _packing(call: str, file: str, offset: int, rows: list[Record]) -> Packing:
     return Packing(call, sites.site(file, offset), **total)
 
 
-def _exchanges(told: list[tuple[int, Record]]) -> list[Exchange]:
-    """Of one loop, as each rank has it."""
-    patterns: dict[str, list[tuple[int, Record]]] = defaultdict(list)
-    for rank, loop in told:
-        for pattern in loop["patterns"]:
-            if "key" in pattern:
-                patterns[pattern["key"]].append((rank, pattern))
-    every = sum(loop["epochs"] for _, loop in told)
-    known = sum(pattern["epochs"] for rows in patterns.values() for _, pattern in rows)
-    steady = known / every if every else 0.0
-    if steady < STEADY:
-        return [_unsteady(told, steady, len(patterns))]
-    order = sorted(patterns.values(), key=lambda rows: -sum(row["seconds"] for _, row in rows))
-    return [_pattern(told[0][1], rows, steady, len(order), k) for k, rows in enumerate(order, 1)]
+def _exchanges(loops: Mapping[str, list[tuple[int, Record]]]) -> list[Exchange]:
+    """Each of the loop in which ranks have spent the most time with it: a rank without messages in
+    one of several exchanges waits elsewhere than the others."""
+    steady = {key: _steady([loop for _, loop in told]) for key, told in loops.items()}
+    owned: dict[str, list[list[tuple[int, Record]]]] = defaultdict(list)
+    for rows, owner in _patterns(loops):
+        owned[owner].append(rows)
+    found = []
+    for key, told in loops.items():
+        if steady[key] < STEADY:
+            found.append(_unsteady(told, steady[key], len(owned[key])))
+            continue
+        order = sorted(owned[key], key=lambda rows: -sum(row["seconds"] for _, row in rows))
+        loop = told[0][1]
+        found += [
+            _pattern(loop, rows, steady[key], len(order), k) for k, rows in enumerate(order, 1)
+        ]
+    return found
+
+
+def _steady(loops: list[Record]) -> float:
+    """Which part of their epochs have a pattern that came often."""
+    every = sum(loop["epochs"] for loop in loops)
+    often = (row["epochs"] for loop in loops for row in loop["patterns"] if "key" in row)
+    return sum(often) / every if every else 0.0
+
+
+def _patterns(
+    loops: Mapping[str, list[tuple[int, Record]]],
+) -> Iterator[tuple[list[tuple[int, Record]], str]]:
+    """Those that came often, each as ranks have it, and the key of its loop."""
+    rows: dict[str, list[tuple[int, Record]]] = defaultdict(list)
+    seconds: dict[str, Counter[str]] = defaultdict(Counter)
+    for key, told in loops.items():
+        for rank, loop in told:
+            for row in loop["patterns"]:
+                if "key" in row:
+                    rows[row["key"]].append((rank, row))
+                    seconds[row["key"]][key] += row["seconds"]
+    for pattern, of_ranks in rows.items():
+        yield of_ranks, seconds[pattern].most_common(1)[0][0]
 
 
 def _base(loop: Record, **more: Any) -> Exchange:

@@ -56,4 +56,6 @@ def times(one: Exchange, job: Job) -> list[str]:
     if one.mpi_us is not None and one.tonari_us is not None:
         by_mpi, by_tonari = output.time(one.mpi_us), output.time(one.tonari_us)
         lines.append(f"replayed: by the MPI {by_mpi}, by tonari {by_tonari} ({one.how})")
+        if one.exchange_us > 2 * one.mpi_us:
+            lines.append("most of the time in it is waiting for ranks that are late")
     return lines

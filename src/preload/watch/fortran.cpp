@@ -2,8 +2,6 @@
 // Fortran's names of what is watched. The MPI's bindings call the C functions, so these only tell
 // from where the program calls: mpi_isend_ (mpif.h and module mpi), mpi_isend_f08_ and, with
 // descriptors of arrays, mpi_isend_f08ts_ (module mpi_f08). All arguments are addresses.
-#include <utility>
-
 #include "preload/watch/watched_call.hpp"
 
 namespace tonari::watch {

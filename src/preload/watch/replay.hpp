@@ -19,7 +19,8 @@ struct Replay {
   std::string why;  // it was not replayed; empty: it was
 };
 
-// A pattern of this rank, by what all ranks call it.
+// A pattern of this rank. Its key is the same on ranks that have done the same; after the replay on
+// all ranks that have exchanged with each other.
 struct Candidate {
   std::uint64_t key = 0;
   double seconds = 0.0;  // of this rank in the program
@@ -28,8 +29,8 @@ struct Candidate {
   Replay replay;
 };
 
-// Collective over MPI_COMM_WORLD. Replays those that took the most time, at most `most` of them. A
-// rank may have no candidate of a key that others have.
+// Collective over MPI_COMM_WORLD. Finds which patterns of the ranks belong together, and replays
+// those that took the most time, at most `most` of them.
 void replay_all(std::vector<Candidate>& mine, std::size_t most);
 
 }  // namespace tonari::watch

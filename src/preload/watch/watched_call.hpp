@@ -68,8 +68,8 @@ int noted(const void* returns_to, const End& what, const void* request, const Ca
 }  // namespace tonari::watch
 
 // Begins the definition of a function that stands in front of MPI_<name>; its parameters follow the
-// names. Open MPI's Fortran bindings call PMPI_<name>, and so do MPICH's for mpi_f08 where a function
-// has no buffer.
+// names. Open MPI's Fortran bindings call PMPI_<name>, and so do MPICH's for mpi_f08 where a
+// function has no buffer.
 #define TONARI_WATCHED(name, ours, ...)                                                  \
   extern "C" TONARI_VISIBLE int ours(__VA_ARGS__) asm("MPI_" #name);                     \
   extern "C" TONARI_VISIBLE                                                              \
