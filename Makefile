@@ -13,10 +13,10 @@ python := $(BUILD)/venv/bin/python
 build := $(python) tools/build.py $(BUILD)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-all test-large bench docs install format clean distclean
+.PHONY: help build demo test test-all test-large test-conformance bench docs install format clean distclean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
 	@echo "  Installing: INSTALL=yes (default: apt-get, or PyPI without root), local (PyPI only), no (nothing)."
 	@echo "  Also: BUILD=build  PREFIX=/usr/local  BENCH='moore:3:1 --bytes 8 ...'  CXX=  PYTHON=  CMAKE_ARGS="
 
@@ -43,6 +43,11 @@ test-large: ## blocks of 2.5 GB through everything: needs up to 21 GB of memory,
 	@tools/setup.sh test
 	@$(build) large_tests
 	@TONARI_TEST_LARGE=1 ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -L '^large$$'
+
+test-conformance: ## other people's suites whole, mpi4py's and MPICH's, and ours, without and with `tonari run`
+	@tools/setup.sh test
+	@$(build) conformance_tests
+	@PYTHONPATH=python:$(BUILD)/python TONARI_BUILD=$(abspath $(BUILD)) $(python) -m pytest tests/conformance -p no:cacheprovider -rs
 
 bench: ## compare with the native collectives (options of `./tonari bench` in BENCH=)
 	@tools/setup.sh bench

@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,18 @@ MOST_JOBS = 400  # of one run: each but the last ends at an exchange that never 
 Row = dict[str, Any]
 
 
-def try_all(start: Callable[[list[str]], list[str]], words: Sequence[str] = ()) -> list[Row]:
+def try_all(
+    start: Callable[[list[str]], list[str]],
+    words: Sequence[str] = (),
+    environment: Mapping[str, str] = {},
+) -> list[Row]:
     """Rows {mpi, ranks, call, topology, data, wrong}: of each exchange what is wrong with it, in a
-    sentence or empty. start: makes of the program's options the command of a job."""
+    sentence or empty. start: makes of the program's options the command of a job. environment: more
+    variables for it."""
     rows: list[Row] = []
     after: list[str] = []
     for _ in range(MOST_JOBS):
-        lines, said = _job(start, [*words, *after])
+        lines, said = _job(start, [*words, *after], environment)
         found, ended = _read(lines, said)
         rows += found
         if ended:
@@ -37,7 +42,9 @@ def try_all(start: Callable[[list[str]], list[str]], words: Sequence[str] = ()) 
     )
 
 
-def _job(start: Callable[[list[str]], list[str]], options: list[str]) -> tuple[list[Row], str]:
+def _job(
+    start: Callable[[list[str]], list[str]], options: list[str], environment: Mapping[str, str]
+) -> tuple[list[Row], str]:
     """What the job has told, and what it said on standard error."""
     with tempfile.TemporaryDirectory(prefix="tonari-conformance-") as folder:
         file = Path(folder) / "trials"
@@ -46,7 +53,7 @@ def _job(start: Callable[[list[str]], list[str]], options: list[str]) -> tuple[l
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            env=ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1"} | os.environ,
+            env=ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1"} | os.environ | environment,
         )
         text = file.read_text(encoding="utf-8") if file.is_file() else ""
     return [json.loads(line) for line in text.splitlines()], done.stderr.decode(errors="replace")

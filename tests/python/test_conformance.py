@@ -18,6 +18,12 @@ from tonari.conformance import PROGRAM, try_all
 from tonari.errors import Error
 from tonari.views.conformance import show
 
+sys.path.append(str(Path(__file__).parents[1] / "conformance"))
+import jobs  # noqa: E402
+import mpi4py_suite  # noqa: E402
+import mpich_suite  # noqa: E402
+import suites  # noqa: E402
+
 MPIS = built.with_program(PROGRAM)
 CLOSED = {"grid with one closed side", "closed grid, a side of one rank"}
 pytestmark = pytest.mark.skipif(not MPIS, reason="needs a build (TONARI_BUILD)")
@@ -147,3 +153,48 @@ def test_errors_are_one_sentence(tmp_path: Path, monkeypatch: Any) -> None:
     refused(call("conformance", "--", "sh"), "is no launcher of ranks")
     monkeypatch.setenv("TONARI_BUILD", str(tmp_path))
     refused(call("conformance"), "there is no build in")
+
+
+# ---- other people's suites, a little of each
+
+
+def source_of(suite: Any) -> Path:
+    try:
+        return suite()
+    except suites.Missing as missing:
+        pytest.skip(str(missing))
+
+
+def a_run(runs: list[jobs.Run]) -> jobs.Run:
+    if not runs:
+        pytest.skip("needs an MPI with the library")
+    return runs[0]
+
+
+def test_neighborhoods_of_mpi4py(tmp_path: Path) -> None:
+    source_of(suites.mpi4py)
+    run = a_run(mpi4py_suite.USED)
+    verdicts, through = mpi4py_suite.prove(run, 2, tmp_path, "-i", "cco_ngh_buf")
+    assert len(verdicts) >= 10
+    assert "MPI_Neighbor_alltoallw" in through
+    assert run.mpi != "openmpi" or "MPI_Ineighbor_alltoallw" in through
+
+
+@pytest.mark.parametrize("name", ["neighb_alltoallv", "p_neighb_alltoallw", "alltoallw2"])
+def test_some_of_mpich(name: str, tmp_path: Path) -> None:
+    source_of(suites.mpich)
+    run = a_run(jobs.RUNS)
+    [test] = [test for test in mpich_suite.tests() if test.name == name]
+    assert not mpich_suite.prove(run, test, tmp_path)
+
+
+def test_without_a_network_suites_are_skipped(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(suites, "FOLDER", tmp_path / "conformance")
+    monkeypatch.setenv("INSTALL", "no")
+    with pytest.raises(suites.Missing, match="INSTALL=no forbids to fetch the source of mpi4py"):
+        suites.mpi4py()
+    monkeypatch.setenv("INSTALL", "local")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    with pytest.raises(suites.Missing, match="the source of mpi4py-.* cannot be had: "):
+        suites.mpi4py()
+    assert [*(tmp_path / "conformance").iterdir()] == []
