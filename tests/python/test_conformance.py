@@ -180,7 +180,7 @@ def test_neighborhoods_of_mpi4py(tmp_path: Path) -> None:
     assert run.mpi != "openmpi" or "MPI_Ineighbor_alltoallw" in through
 
 
-@pytest.mark.parametrize("name", ["neighb_alltoallv", "p_neighb_alltoallw", "alltoallw2"])
+@pytest.mark.parametrize("name", ["neighb_alltoallv", "p_neighb_alltoallw"])
 def test_some_of_mpich(name: str, tmp_path: Path) -> None:
     source_of(suites.mpich)
     run = a_run(jobs.RUNS)
