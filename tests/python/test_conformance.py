@@ -110,6 +110,14 @@ def test_what_mpich_gets_wrong_and_what_repair_takes_away(tmp_path: Path) -> Non
     assert all(by_tonari(records)[name] > 0 for name in blocking)
 
 
+def test_wrong_options_are_refused() -> None:
+    """Its options are those of main.cpp."""
+    mpi = next(iter(MPIS.values()))
+    words = [mpi["mpiexec"], "-n", "1", str(Path(mpi["bin"]) / PROGRAM), "--nonsense"]
+    with pytest.raises(Error, match="the options are --short, --only TEXT, --after N"):
+        try_all(lambda options: [*words, *options])
+
+
 # ---- jobs that end early
 
 JOB = """\
