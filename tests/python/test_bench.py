@@ -14,6 +14,7 @@ import pytest
 from command_line import call, fits, printed, refused, shown, words
 
 from tonari.benchmark import plot as plotting
+from tonari.benchmark.presets import PRESETS
 from tonari.benchmark.summary import add_ratio_spread, fastest
 from tonari.views import bench as view
 
@@ -315,3 +316,10 @@ def test_hosts_come_and_go() -> None:
     seen = {name: (row["verified"], row["messages"], row["hosts"]) for name, row in found}
     assert seen == {"irecv": (True, 2, 3), "torus": (True, 2, 3)}
     assert netns("list").stdout == before
+
+
+def test_the_weather_code_is_a_mesh_with_whole_layers():
+    (run,) = PRESETS["fig12"]  # Hoefler 2012: 41 x 81 columns of 65 floats
+    assert "--mesh" in run.arguments() and run.pattern == "star:2:1"
+    assert all(int(size) % (3 * 65 * 4) == 0 for size in run.bytes.split(","))
+    assert not any("--mesh" in other.arguments() for other in PRESETS["fig10"])

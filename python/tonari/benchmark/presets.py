@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The experiments of the papers, small enough for two cores: table2 to fig5 of Traff et al. 2016,
-fig9 to fig11 of Hoefler and Schneider 2012."""
+fig9 to fig12 of Hoefler and Schneider 2012."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ class Run:
     bytes: str = "8"
     algorithms: str = ""
     setup: bool = False
+    mesh: bool = False
 
     def arguments(self) -> list[str]:
         chosen = ["--algorithms", self.algorithms] if self.algorithms else []
@@ -28,6 +29,7 @@ class Run:
             self.bytes,
             *chosen,
             *(["--setup"] if self.setup else []),
+            *(["--mesh"] if self.mesh else []),
         ]
 
 
@@ -74,6 +76,17 @@ PRESETS: dict[str, list[Run]] = {
     # Figures 10 and 11: stencils in two and four dimensions.
     "fig10": [Run("star:2:1", bytes=_WIDE, algorithms=_AGAINST_NATIVE + ",linear")],
     "fig11": [Run("star:4:1", bytes=_WIDE, algorithms=_AGAINST_NATIVE + ",linear")],
+    # Figure 12: the Weather Research and Forecast model, 41 x 81 columns of 65 cells on a mesh in two
+    # dimensions, in strong scaling. A side's ghosts are three layers of floats: some ten columns on
+    # the fewest ranks of the figure, two on the most.
+    "fig12": [
+        Run(
+            "star:2:1",
+            bytes=",".join(str(3 * 65 * 4 * columns) for columns in (2, 4, 10)),
+            algorithms=_AGAINST_NATIVE + ",linear",
+            mesh=True,
+        )
+    ],
     # Graphs whose busiest rank decides.
     "hotspots": [
         Run(pattern, op, "8,512,8192,65536", _ON_GRAPHS)
