@@ -21,6 +21,7 @@ using namespace nb::literals;
 namespace tonari {
 namespace {
 
+using Sizes = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Ranks = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 std::span<const std::int32_t> span_of(const Ranks& ranks) { return {ranks.data(), ranks.shape(0)}; }
@@ -91,13 +92,16 @@ void bind_graphs(nb::module_& m) {
       .def(
           "__init__",
           [](GraphQuestion* self, int ranks, Ranks senders, Ranks receivers, int node_ranks,
-             const std::string& op, std::uint64_t bytes, const LogGP& machine, bool forced) {
-            new (self) GraphQuestion(make_question(
-                make_vertices(ranks, span_of(senders), span_of(receivers), node_ranks),
-                collective_of(op), bytes, machine, forced));
+             const std::string& op, std::uint64_t bytes, const LogGP& machine, bool forced,
+             std::optional<Sizes> sizes) {
+            new (self) GraphQuestion(
+                make_question(make_vertices(ranks, span_of(senders), span_of(receivers), node_ranks,
+                                            sizes ? std::span(sizes->data(), sizes->shape(0))
+                                                  : std::span<const std::uint64_t>()),
+                              collective_of(op), bytes, machine, forced));
           },
           "ranks"_a, "senders"_a, "receivers"_a, "node_ranks"_a, "op"_a, "bytes"_a, "machine"_a,
-          "forced"_a = false)
+          "forced"_a = false, "sizes"_a = nb::none())
       .def_prop_ro("nodes", [](const GraphQuestion& q) { return q.facts.nodes; })
       .def_prop_ro("degree", [](const GraphQuestion& q) { return q.facts.degree(); })
       .def(

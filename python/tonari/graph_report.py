@@ -49,6 +49,7 @@ class GraphReport:
     rows: list[Any]  # applicable algorithms
     refused: list[Any]  # the others, each with its reason
     chosen: Any  # the row predicted fastest
+    weighted: bool  # blocks have the weights' sizes
     colors: int | None  # of the edges, if coloring is among the rows
 
 
@@ -60,16 +61,21 @@ def make_question(
     machine: str | None,
     node_ranks: int = 1,
     forced: bool = False,
+    weighted: bool = False,
 ) -> Any:
     """An exchange on the graph; for the arguments see tonari.Neighborhood.exchange. node_ranks: so
     many consecutive ranks share a node. forced: algorithms are planned wherever they are possible,
-    whether or not they are expected to pay."""
+    whether or not they are expected to pay. weighted: the block of an edge has its weight times
+    `bytes` bytes."""
     check_range("bytes", bytes, 2**63 - 1)
     check_range("--node-ranks", node_ranks, MOST_RANKS)
+    if weighted and graph.weights is None:
+        raise Error("--weights needs weights, and the graph has none", ARGUMENT)
+    sizes = np.rint(graph.weights * bytes).astype(np.uint64) if weighted else None
     c = core()
     model = c.read_machine_file(machine) if machine else c.LogGP()
     return c.GraphQuestion(
-        graph.ranks, graph.senders, graph.receivers, node_ranks, op, bytes, model, forced
+        graph.ranks, graph.senders, graph.receivers, node_ranks, op, bytes, model, forced, sizes
     )
 
 
@@ -93,6 +99,7 @@ def make_report(
     answers: list[Any],
     algorithm: str,
     variants: bool,
+    weighted: bool = False,
 ) -> GraphReport:
     """answers: of question.analyze, all algorithms after each other; algorithm: the one asked for,
     or empty."""
@@ -112,7 +119,9 @@ def make_report(
         (row.stages for row in answers if row.algorithm == "coloring" and not row.reason),
         default=None,
     )
-    return GraphReport(graph, find_facts(graph), question, op, bytes, rows, refused, chosen, colors)
+    return GraphReport(
+        graph, find_facts(graph), question, op, bytes, rows, refused, chosen, weighted, colors
+    )
 
 
 def check_rank(graph: Graph, rank: int | None) -> None:

@@ -7,6 +7,7 @@
 
 #include "analysis/graph_delivery.hpp"
 #include "analysis/local_rank_group.hpp"
+#include "analysis/plan_bytes.hpp"
 #include "base/checked.hpp"
 #include "base/error.hpp"
 #include "base/hash.hpp"
@@ -123,31 +124,50 @@ GraphAnswer answer(const GraphQuestion& question, const GraphVariant& variant,
   GraphAnswer row{
       variant.algorithm(),   variant.variant(), "", gather_traffic(group, variant.relays()),
       count_rounds(variant), variant.ports()};
-  row.bytes =
-      checked_multiply<std::uint64_t>(static_cast<std::uint64_t>(row.traffic.most_blocks_out),
-                                      question.bytes, "bytes sent by a rank");
   const std::vector<Plan> plans = plans_of_all(variant);
-  row.predicted = simulate(plans, [&](Slice) { return question.bytes; }, question.machine);
+  if (question.facts.sized) {
+    row.bytes = static_cast<std::uint64_t>(
+        gather_volumes(group, question.vertices, question.collective, variant.relays()).most_out);
+    row.predicted = simulate(plans, plan_bytes(question.vertices, question.collective, plans),
+                             question.machine);
+  } else {
+    row.bytes =
+        checked_multiply<std::uint64_t>(static_cast<std::uint64_t>(row.traffic.most_blocks_out),
+                                        question.bytes, "bytes sent by a rank");
+    row.predicted = simulate(plans, [&](Slice) { return question.bytes; }, question.machine);
+  }
   if (to_be_proven(question, row.traffic, proving)) {
     prove_all(question, plans, row);
     row.proven = true;
   }
   if (row.algorithm == graph_linear.name)
     row.crossover_bytes = 0;
-  else if (!reference.empty() && row.traffic.blocks <= most_crossed_blocks)
+  else if (!reference.empty() && !question.facts.sized && row.traffic.blocks <= most_crossed_blocks)
     row.crossover_bytes = crossover_bytes(plans, reference, question.machine);
   return row;
 }
 
 }  // namespace
 
+namespace {
+
+double average_bytes(const GraphQuestion& question) {
+  if (!question.facts.sized) return static_cast<double>(question.bytes);
+  double total = 0, count = 0;
+  for (const Vertex& v : question.vertices)
+    for (std::uint64_t bytes : v.bytes) total += static_cast<double>(bytes), ++count;
+  return count > 0 ? total / count : 0;
+}
+
+}  // namespace
+
 GraphTask task_of(const GraphQuestion& question) {
-  return {question.collective, static_cast<double>(question.bytes), question.machine,
-          question.forced};
+  return {question.collective, average_bytes(question), question.machine, question.forced};
 }
 
 std::vector<Vertex> make_vertices(int ranks, std::span<const std::int32_t> senders,
-                                  std::span<const std::int32_t> receivers, int node_ranks) {
+                                  std::span<const std::int32_t> receivers, int node_ranks,
+                                  std::span<const std::uint64_t> bytes) {
   check_edges(ranks, senders, receivers, node_ranks);
   std::vector<std::size_t> all(senders.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -161,6 +181,7 @@ std::vector<Vertex> make_vertices(int ranks, std::span<const std::int32_t> sende
     for (std::size_t k = out.begin[r]; k < out.begin[r + 1]; ++k) {
       block[out.order[k]] = static_cast<std::uint32_t>(k - out.begin[r]);
       vertex.targets.push_back(receivers[out.order[k]]);
+      if (!bytes.empty()) vertex.bytes.push_back(bytes[out.order[k]]);
     }
     vertex.node = r - r % node_ranks;
     vertex.node_ranks.resize(static_cast<std::size_t>(std::min(node_ranks, ranks - vertex.node)));

@@ -19,14 +19,16 @@ namespace tonari {
 
 // Edge e goes from rank senders[e] to receivers[e]. Send blocks of a rank are its edges in their
 // order; receive blocks are ordered by sender, then as the sender has them. node_ranks: so many
-// consecutive ranks share a node. Throws Errc::argument if a rank is not from 0 to ranks - 1.
+// consecutive ranks share a node. bytes: of the block of each edge, or empty. Throws Errc::argument
+// if a rank is not from 0 to ranks - 1.
 std::vector<Vertex> make_vertices(int ranks, std::span<const std::int32_t> senders,
-                                  std::span<const std::int32_t> receivers, int node_ranks = 1);
+                                  std::span<const std::int32_t> receivers, int node_ranks = 1,
+                                  std::span<const std::uint64_t> bytes = {});
 
 struct GraphQuestion {
   std::vector<Vertex> vertices;  // of all ranks
   Collective collective = Collective::alltoall;
-  std::uint64_t bytes = 64;  // of every block
+  std::uint64_t bytes = 64;  // of every block whose size the vertices do not tell
   LogGP machine;
   GraphFacts facts;     // as gather_facts has them
   bool forced = false;  // algorithms are planned wherever they are possible (GraphTask::forced)

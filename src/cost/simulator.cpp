@@ -96,7 +96,8 @@ double handling(const Plan& plan, const Operation& op, const PieceCount& all,
 
 class Simulation {
  public:
-  Simulation(std::span<const Plan> plans, const BlockBytes& bytes, const LogGP& machine,
+  // bytes: one for all plans, or one per plan.
+  Simulation(std::span<const Plan> plans, std::span<const BlockBytes> bytes, const LogGP& machine,
              const ChannelCost& channel)
       : plans_(plans), machine_(machine), channel_(channel) {
     std::uint32_t total = 0;
@@ -106,7 +107,8 @@ class Simulation {
     }
     tasks_.reserve(total);
     for (std::uint32_t rank = 0; rank < plans.size(); ++rank)
-      for (OpId op = 0; op < plans[rank].size(); ++op) tasks_.push_back(task(rank, op, bytes));
+      for (OpId op = 0; op < plans[rank].size(); ++op)
+        tasks_.push_back(task(rank, op, bytes[bytes.size() == 1 ? 0 : rank]));
     queue_.resize(2 * std::size_t{total});
     for (std::uint32_t first : begin_) processors_.push_back({2 * first, 2 * first});
     match();
@@ -437,6 +439,11 @@ double blocks_sent(const OffsetVariant& variant, std::size_t moving) {
 
 double simulate(std::span<const Plan> plans, const BlockBytes& bytes, const LogGP& machine,
                 ChannelCost channel) {
+  return Simulation(plans, {&bytes, 1}, machine, channel).run();
+}
+
+double simulate(std::span<const Plan> plans, std::span<const BlockBytes> bytes,
+                const LogGP& machine, ChannelCost channel) {
   return Simulation(plans, bytes, machine, channel).run();
 }
 

@@ -42,6 +42,9 @@ using BlockBytes = std::function<std::uint64_t(Slice)>;
 // Deterministic; O((operations + slices) log). Throws Errc::internal if plans do not match.
 double simulate(std::span<const Plan> plans, const BlockBytes& bytes, const LogGP& machine,
                 ChannelCost channel = {});
+// The same where each plan has blocks of its own sizes. bytes: one per plan.
+double simulate(std::span<const Plan> plans, std::span<const BlockBytes> bytes,
+                const LogGP& machine, ChannelCost channel = {});
 
 // A first guess from rounds, hops and volume alone, without making the plan, to sort many
 // candidates. It is within a factor of 3 of simulate on usual patterns. `block_bytes` is the

@@ -42,6 +42,13 @@ void Context::examine(const TopologyLists& lists, Vertex vertex) {
   planners_ = as_promised(std::make_unique<OffsetPlannerRegistry>(std::move(near)));
 }
 
+// Planners look at the vertex and at the facts.
+void Context::promise(ExactSizes sizes) {
+  topology_.vertex.bytes.assign(sizes.edges.send.begin(), sizes.edges.send.end());
+  topology_.facts.sized = true;
+  exact_sizes_ = std::make_unique<ExactSizes>(std::move(sizes));
+}
+
 Context::Context(std::shared_ptr<SharedComm> shared)
     : shared_(std::move(shared)), nodes_(shared_->nodes()) {}
 

@@ -46,7 +46,7 @@ class Context {
 
   // Null if no sizes were promised.
   ExactSizes* exact_sizes() { return exact_sizes_.get(); }
-  void promise(ExactSizes sizes) { exact_sizes_ = std::make_unique<ExactSizes>(std::move(sizes)); }
+  void promise(ExactSizes sizes);
 
   // As SharedComm says.
   void reserve_tags(std::size_t count) { shared_->reserve_tags(count); }

@@ -31,14 +31,27 @@ double price_offsets(const OffsetVariant& variant, const Sizes& sizes, const Log
   return simulate(std::span(&plan, 1), bytes, machine, channel);
 }
 
+// What the busiest ranks move, and all together.
+struct Bytewise {
+  double out, in, total;
+};
+
+Bytewise bytes_moved(const GraphVariant& variant, double average) {
+  const Traffic& t = variant.traffic();
+  if (const auto& v = variant.volumes())
+    return {static_cast<double>(v->most_out), static_cast<double>(v->most_in),
+            static_cast<double>(v->total)};
+  return {average * static_cast<double>(t.most_blocks_out),
+          average * static_cast<double>(t.most_blocks_in), average * static_cast<double>(t.blocks)};
+}
+
 // Uses the busiest rank's messages and blocks, and the longest way: no rank knows all plans.
-double price_traffic(const Traffic& traffic, const Sizes& sizes, const LogGP& m,
+double price_traffic(const Traffic& traffic, const Bytewise& bytes, const LogGP& m,
                      ChannelCost channel) {
   const auto out = static_cast<double>(traffic.most_out), in = static_cast<double>(traffic.most_in);
   if (traffic.messages == 0) return 0;
   const auto blocks = static_cast<double>(traffic.most_blocks_out + traffic.most_blocks_in);
-  const double message =
-      sizes.average * static_cast<double>(traffic.blocks) / static_cast<double>(traffic.messages);
+  const double message = bytes.total / static_cast<double>(traffic.messages);
   const double segments =
       channel.segment > 0 ? std::max(1.0, std::ceil(message / static_cast<double>(channel.segment)))
                           : 1;
@@ -47,11 +60,8 @@ double price_traffic(const Traffic& traffic, const Sizes& sizes, const LogGP& m,
   if (channel.typed)
     processor += combined ? blocks * m.typed_block : 0;
   else if (combined)
-    processor += blocks * (m.copy_block + sizes.average * m.copy_byte);
-  const double busiest =
-      static_cast<double>(std::max(traffic.most_blocks_out, traffic.most_blocks_in)) *
-      sizes.average;
-  const double network = std::max(out, in) * segments * m.g + busiest * m.G;
+    processor += blocks * m.copy_block + (bytes.out + bytes.in) * m.copy_byte;
+  const double network = std::max(out, in) * segments * m.g + std::max(bytes.out, bytes.in) * m.G;
   const bool waits = message / segments > static_cast<double>(m.eager);
   return std::max(processor, network) +
          static_cast<double>(traffic.stages) * (m.L + (waits ? m.rendezvous : 0));
@@ -63,8 +73,8 @@ double price(const Variant& variant, const Sizes& sizes, const LogGP& machine,
              ChannelCost channel) {
   if (const auto* by_offsets = dynamic_cast<const OffsetVariant*>(&variant))
     return price_offsets(*by_offsets, sizes, machine, channel);
-  return price_traffic(dynamic_cast<const GraphVariant&>(variant).traffic(), sizes, machine,
-                       channel);
+  const auto& by_graph = dynamic_cast<const GraphVariant&>(variant);
+  return price_traffic(by_graph.traffic(), bytes_moved(by_graph, sizes.average), machine, channel);
 }
 
 }  // namespace tonari

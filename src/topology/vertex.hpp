@@ -20,6 +20,9 @@ struct Vertex {
   std::vector<std::uint32_t> origins;
   std::int32_t node = 0;                 // the lowest rank of this rank's node
   std::vector<std::int32_t> node_ranks;  // all ranks of that node, ascending
+  // The bytes of each send block, where they are known with the graph (weights); empty: nothing is
+  // known of them, or there are none.
+  std::vector<std::uint64_t> bytes = {};
 };
 
 }  // namespace tonari

@@ -422,3 +422,19 @@ def test_an_algorithm_that_is_named_is_planned_where_it_does_not_pay(tonari, fil
     assert "not expected to pay: tree: blocks are so large" in forced
     (row,) = json.loads(tonari(f"{plan} --algorithm tree --json").stdout)
     assert row["max_messages"] < 15 and row["stages"] > 1 and row["proof"] == "proven"
+
+
+def test_weights_are_the_sizes_of_blocks(tonari, file):
+    edges = [(0, r, 1) for r in range(1, 15)] + [(0, 15, 10**6)]
+    path = file("star.txt", "".join(f"{a} {b} {w}\n" for a, b, w in edges))
+    plan = f"plan --graph {path} --bytes 8 --json --algorithm linear"
+    (plain,), (weighted,) = (
+        json.loads(tonari(command).stdout) for command in (plan, f"{plan} --weights")
+    )
+    assert plain["bytes"] == 15 * 8
+    assert weighted["bytes"] == 14 * 8 + 8 * 10**6
+    assert weighted["predicted_us"] > 10 * plain["predicted_us"]
+    assert weighted["crossover_bytes"] is None or weighted["crossover_bytes"] == 0
+    assert "times --bytes is the size" in printed(tonari(f"plan --graph {path} --weights"))
+    unweighted = file("plain.txt", "0 1\n1 0\n")
+    refused(tonari(f"plan --graph {unweighted} --weights"), "--weights needs weights")

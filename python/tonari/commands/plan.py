@@ -26,6 +26,7 @@ GRAPH = (
 )
 RANKS = "--graph: number of ranks to partition the rows, or vertices, over."
 NODE_RANKS = "--graph: number of consecutive ranks that share a node."
+WEIGHTS = "--graph: the block of each edge has its weight times --bytes, not --bytes."
 RANK = "Count and draw for this rank; default: the one in the middle, or with --graph the busiest."
 ALGORITHM = "Draw this one instead of the one predicted fastest; --json, --graph: only this one."
 STORAGE = (
@@ -51,6 +52,7 @@ def plan(
     graph: Annotated[str, typer.Option("--graph", metavar="FILE", help=GRAPH)] = "",
     ranks: Annotated[int | None, typer.Option(min=1, metavar="P", help=RANKS)] = None,
     node_ranks: Annotated[int, typer.Option(min=1, metavar="N", help=NODE_RANKS)] = 1,
+    weights: Annotated[bool, typer.Option("--weights", help=WEIGHTS)] = False,
     op: Annotated[
         str, typer.Option(metavar="OP", help=OP, autocompletion=values(*OPERATIONS))
     ] = "alltoall",
@@ -121,10 +123,13 @@ def plan(
             prove,
             full,
             json,
+            weights,
         )
         return plan_graph(graph, options)
-    if ranks is not None or node_ranks != 1:
-        raise typer.BadParameter("--ranks and --node-ranks go with --graph; a pattern takes --dims")
+    if ranks is not None or node_ranks != 1 or weights:
+        raise typer.BadParameter(
+            "--ranks, --node-ranks and --weights go with --graph; a pattern takes --dims"
+        )
     if mesh and periodic:
         raise typer.BadParameter("give either --mesh or --periodic")
     near = neighborhood(

@@ -29,6 +29,7 @@ class GraphOptions:
     prove: bool
     full: bool
     json: bool
+    weights: bool = False
 
 
 def plan_graph(path: str, options: GraphOptions) -> None:
@@ -44,6 +45,7 @@ def plan_graph(path: str, options: GraphOptions) -> None:
             machine=options.machine,
             node_ranks=options.node_ranks,
             forced=bool(options.algorithm),
+            weighted=options.weights,
         )
         status.update(f"planning and pricing {graph.ranks:,} ranks")
         with ThreadPoolExecutor(
@@ -57,7 +59,14 @@ def plan_graph(path: str, options: GraphOptions) -> None:
             )
     answers = [row for rows in each for row in rows]
     report = make_report(
-        graph, question, options.op, options.bytes, answers, options.algorithm, options.variants
+        graph,
+        question,
+        options.op,
+        options.bytes,
+        answers,
+        options.algorithm,
+        options.variants,
+        options.weights,
     )
     if options.json:
         output.print_json(json_row(report, row) for row in report.rows)

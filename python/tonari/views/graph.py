@@ -49,8 +49,12 @@ def _title(console: Console, report: GraphReport, path: str) -> None:
         w = graph.weights
         table.add_row(
             "weights",
-            f"{w.min():,.0f} to {w.max():,.0f}, on average {w.mean():,.0f} (not used: all "
-            "blocks have --bytes)",
+            f"{w.min():,.0f} to {w.max():,.0f}, on average {w.mean():,.0f} "
+            + (
+                "(times --bytes is the size of an edge's block)"
+                if report.weighted
+                else "(--weights would use them; now all blocks have --bytes)"
+            ),
         )
     console.print(table)
     console.print()

@@ -2,6 +2,7 @@
 #include "planners/graphs/edge_colors.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 
 #include "base/hash.hpp"
@@ -43,14 +44,33 @@ Side side_of(const std::vector<std::int32_t>& list, std::int32_t self) {
   return side;
 }
 
-// Descending degree, which for an edge is the sum of its ends' degrees; at one end only the peers'
-// differ. Equal ones in an order that looks random, so that chains are short.
-void sort_edges(Side& side, std::int32_t self, bool sender, const std::vector<Word>& degrees) {
-  using Key = std::tuple<Word, std::uint64_t, std::int32_t>;
+// What ends tell each other of an edge.
+struct Facts {
+  Word degree = 0;  // of the other end
+  Word volume = 0;  // of the edge: the number of bits of its bytes
+};
+
+// Of the edges to the vertex's targets.
+std::vector<Word> volumes_of(const Vertex& v, const Side& side) {
+  std::vector<std::uint64_t> bytes(side.peers.size(), 0);
+  for (std::size_t i = 0; i < v.bytes.size(); ++i)
+    if (v.targets[i] >= 0 && v.targets[i] != v.rank) bytes[side.edge(v.targets[i])] += v.bytes[i];
+  std::vector<Word> volumes;
+  for (std::uint64_t b : bytes) volumes.push_back(std::bit_width(b));
+  return volumes;
+}
+
+// Descending volume, where it is known: edges of about one volume then share rounds, and no rank
+// waits in many rounds for a heavy one. Then descending degree, which for an edge is the sum of its
+// ends' degrees; at one end only the peers' differ. Equal ones in an order that looks random, so
+// that chains are short.
+void sort_edges(Side& side, std::int32_t self, bool sender, const std::vector<Facts>& facts) {
+  using Key = std::tuple<Word, Word, std::uint64_t, std::int32_t>;
   std::vector<Key> keys;
   for (std::size_t e = 0; e < side.peers.size(); ++e) {
     const std::int32_t from = sender ? self : side.peers[e], to = sender ? side.peers[e] : self;
-    keys.emplace_back(-degrees[e], Hash().word(from).word(to).value(), side.peers[e]);
+    keys.emplace_back(-facts[e].volume, -facts[e].degree, Hash().word(from).word(to).value(),
+                      side.peers[e]);
   }
   for (std::uint32_t e = 0; e < keys.size(); ++e) side.order.push_back(e);
   std::sort(side.order.begin(), side.order.end(),
@@ -156,24 +176,30 @@ class Greedy {
 
 EdgeColors uncolored_edges(RankGroup& group, std::span<const Vertex> vertices) {
   EdgeColors edges;
-  const auto tell_degree = [&](std::size_t k, const Side& side, bool sender) {
-    for (std::int32_t peer : side.peers)
-      group.send(k, peer, {tagged(static_cast<Word>(side.peers.size()), sender)});
+  std::vector<std::vector<Word>> volumes;
+  const auto tell = [&](std::size_t k, const Side& side, bool sender) {
+    for (std::size_t e = 0; e < side.peers.size(); ++e)
+      group.send(
+          k, side.peers[e],
+          {tagged(static_cast<Word>(side.peers.size()), sender), sender ? volumes[k][e] : 0});
   };
   for (std::size_t k = 0; k < vertices.size(); ++k) {
     edges.senders.push_back(side_of(vertices[k].targets, vertices[k].rank));
     edges.receivers.push_back(side_of(vertices[k].sources, vertices[k].rank));
-    tell_degree(k, edges.senders[k], true);
-    tell_degree(k, edges.receivers[k], false);
+    volumes.push_back(volumes_of(vertices[k], edges.senders[k]));
+    tell(k, edges.senders[k], true);
+    tell(k, edges.receivers[k], false);
   }
   group.exchange();
   for (std::size_t k : group.receivers()) {
     Side &sender = edges.senders[k], &receiver = edges.receivers[k];
-    std::vector<Word> of_targets(sender.peers.size()), of_sources(receiver.peers.size());
+    std::vector<Facts> of_targets(sender.peers.size()), of_sources(receiver.peers.size());
     for (const GroupMessage& message : group.inbox(k)) {
-      std::vector<Word>& degrees = from_sender(message) ? of_sources : of_targets;
-      degrees[addressee(edges, k, message).edge(message.from)] = untagged(message.words[0]);
+      std::vector<Facts>& facts = from_sender(message) ? of_sources : of_targets;
+      facts[addressee(edges, k, message).edge(message.from)] = {untagged(message.words[0]),
+                                                                message.words[1]};
     }
+    for (std::size_t e = 0; e < sender.peers.size(); ++e) of_targets[e].volume = volumes[k][e];
     sort_edges(sender, vertices[k].rank, true, of_targets);
     sort_edges(receiver, vertices[k].rank, false, of_sources);
   }

@@ -29,8 +29,9 @@ std::int64_t message_count(const std::vector<Hop>& hops) {
 }  // namespace
 
 GraphFacts gather_facts(RankGroup& group, std::span<const Vertex> vertices) {
-  Word most[] = {0, 0, 0}, total[] = {0, 0, 0};
+  Word most[] = {0, 0, 0, 0}, total[] = {0, 0, 0};
   for (const Vertex& v : vertices) {
+    most[3] = std::max<Word>(most[3], !v.bytes.empty());
     const Word out = distinct_others(v.targets, v.rank);
     most[0] = std::max(most[0], out);
     most[1] = std::max<Word>(most[1], distinct_others(v.sources, v.rank));
@@ -48,7 +49,8 @@ GraphFacts gather_facts(RankGroup& group, std::span<const Vertex> vertices) {
           total[0],
           most[0],
           most[1],
-          total[2]};
+          total[2],
+          most[3] > 0};
 }
 
 GraphTask counting_messages(GraphTask task) {
@@ -95,6 +97,10 @@ GraphVariant::GraphVariant(const GraphPlanner& planner, std::string variant,
 // nothing to do, it does what linear does.
 void GraphVariant::gather(RankGroup& group) {
   traffic_ = gather_traffic(group, relays_);
+  const bool sized =
+      std::ranges::any_of(vertices_, [](const Vertex& v) { return !v.bytes.empty(); });
+  if (group.max(Word{sized}) != 0)
+    volumes_ = gather_volumes(group, vertices_, collective_, relays_);
   Word sum = 0;
   for (std::size_t k = 0; k < relays_.size(); ++k) {
     Hash hash;

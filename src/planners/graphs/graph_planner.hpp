@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "plan/variant.hpp"
 #include "planners/graphs/rank_group.hpp"
 #include "planners/graphs/relay.hpp"
+#include "planners/graphs/volumes.hpp"
 
 namespace tonari {
 
@@ -23,19 +25,22 @@ struct GraphFacts {
   std::int64_t most_out = 0;  // distinct other ranks that one rank sends to
   std::int64_t most_in = 0;   // ... receives from
   std::int64_t pairs = 0;     // of different ranks, sender and receiver, each once
+  bool sized = false;         // some rank knows the bytes of each of its blocks
   std::int64_t degree() const { return std::max(most_out, most_in); }
 };
 
 struct GraphTask {
   Collective collective = Collective::alltoall;
-  double block_bytes = 0;  // average size of a block; the same on all ranks
-  LogGP machine;           // the same on all ranks
+  // average size of a block; the same on all ranks. Where a vertex has sizes, these count.
+  double block_bytes = 0;
+  LogGP machine;  // the same on all ranks
   // The algorithm is asked for by name: it is planned wherever it is possible, whether or not it is
   // expected to pay.
   bool forced = false;
   // What a block costs a rank that passes it on: it is copied in and out and crosses the network
   // once more.
-  double forwarding() const { return block_bytes * (machine.G + 2 * machine.copy_byte); }
+  double forwarding() const { return block_bytes * forwarding_byte(); }
+  double forwarding_byte() const { return machine.G + 2 * machine.copy_byte; }
 };
 
 // The same task on a machine on which messages are all that counts: neither distance nor bytes cost
@@ -66,6 +71,8 @@ class GraphVariant final : public Variant {
   // Finds out what all ranks do together, which the functions below tell. Collective.
   void gather(RankGroup& group);
   const Traffic& traffic() const { return traffic_; }
+  // None if no rank knows the sizes of its blocks.
+  const std::optional<Volumes>& volumes() const { return volumes_; }
   std::size_t rounds() const override;
   std::size_t messages() const override { return static_cast<std::size_t>(traffic_.most_out); }
   std::size_t hops() const override { return static_cast<std::size_t>(traffic_.most_blocks_out); }
@@ -81,6 +88,7 @@ class GraphVariant final : public Variant {
   std::vector<Relay> relays_;
   int ports_;
   Traffic traffic_;
+  std::optional<Volumes> volumes_;
   std::uint64_t dedup_key_ = 0;
 };
 

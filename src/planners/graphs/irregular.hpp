@@ -20,7 +20,8 @@ inline double message_time(const GraphTask& task) {
 inline std::string too_regular(const GraphFacts& facts, const GraphTask& task) {
   if (2 * facts.degree() * facts.ranks < 3 * facts.pairs || facts.pairs == 0)
     return "no rank has 1.5 times as many messages as the average";
-  if (task.collective == Collective::alltoall && task.forwarding() >= message_time(task))
+  const bool alike = task.collective == Collective::alltoall && !facts.sized;
+  if (alike && task.forwarding() >= message_time(task))
     return "blocks are so large that passing them on costs more than the overhead of a message";
   return "";
 }

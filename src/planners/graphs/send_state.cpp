@@ -2,13 +2,17 @@
 #include "planners/graphs/send_state.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <numeric>
+
+#include "planners/graphs/volumes.hpp"
 
 namespace tonari {
 namespace {
 
-// of a message: receiver, origin, block, the stage in which it will arrive
-constexpr std::size_t words_per_parcel = 4;
+// of a message: receiver, origin, block, the stage in which it will arrive, bytes
+constexpr std::size_t words_per_parcel = 5;
 
 void sort_unique(std::vector<std::int32_t>& ranks) {
   std::sort(ranks.begin(), ranks.end());
@@ -17,11 +21,16 @@ void sort_unique(std::vector<std::int32_t>& ranks) {
 
 }  // namespace
 
-SendState::SendState(const Vertex& v, Collective collective)
+SendState::SendState(const Vertex& v, Collective collective, double block_bytes)
     : vertex_(&v), alltoall_(collective == Collective::alltoall) {
+  const OwnBytes own(v, collective);
+  const auto bytes = [&](std::uint32_t i) {
+    return v.bytes.empty() ? static_cast<Word>(std::llround(block_bytes))
+                           : static_cast<Word>(own(i));
+  };
   for (std::uint32_t i = 0; i < v.targets.size(); ++i)
     if (v.targets[i] >= 0 && v.targets[i] != v.rank)
-      parcels_.push_back({v.targets[i], {v.rank, alltoall_ ? i : 0}, -1});
+      parcels_.push_back({v.targets[i], {v.rank, alltoall_ ? i : 0}, -1, bytes(i)});
   sort();
   for (std::int32_t source : v.sources)
     if (source >= 0 && source != v.rank) sources_.push_back(source);
@@ -52,6 +61,19 @@ bool SendState::gets(std::int32_t origin) const {
   return origin == vertex_->rank || in(sources_) || in(taken_);
 }
 
+namespace {
+
+SendState::Movable lightest_first(SendState::Movable all) {
+  all.order.resize(all.leaves.size());
+  std::iota(all.order.rbegin(), all.order.rend(), std::size_t{0});
+  std::ranges::stable_sort(all.order, {}, [&](std::size_t k) { return all.leaves[k].bytes; });
+  all.bytes = {0};
+  for (std::size_t k : all.order) all.bytes.push_back(all.bytes.back() + all.leaves[k].bytes);
+  return all;
+}
+
+}  // namespace
+
 SendState::Movable SendState::movable() const {
   Movable all;
   std::map<BlockId, Word> carried;  // by how many leaves that carry nothing else
@@ -59,16 +81,18 @@ SendState::Movable SendState::movable() const {
     for (end = begin + 1; end < parcels_.size() && parcels_[end].peer == parcels_[begin].peer;)
       ++end;
     all.leaves.push_back({begin, end, parcels_[begin].peer});
+    for (std::size_t i = begin; i < end; ++i)
+      all.leaves.back().bytes += static_cast<double>(parcels_[i].bytes);
     if (!alltoall_ && end - begin == 1) ++carried[parcels_[begin].block];
   }
-  if (alltoall_) return all;
+  if (alltoall_) return lightest_first(std::move(all));
   Word most = 0;
   for (const auto& [block, count] : carried)
     if (count > most) all.block = block, most = count;
   std::erase_if(all.leaves, [&](const Movable::Run& run) {
     return run.end - run.begin > 1 || parcels_[run.begin].block != all.block;
   });
-  return all;
+  return lightest_first(std::move(all));
 }
 
 SendState::Movable::Run SendState::leaf(std::int32_t peer) const {
@@ -119,9 +143,10 @@ SendState::Relation SendState::relation(std::int32_t helper, const Movable& mova
 
 std::vector<Word> SendState::give(std::int32_t helper, const Movable& movable, Word x) {
   std::vector<Movable::Run> runs;
-  for (auto run = movable.leaves.rbegin();
-       run != movable.leaves.rend() && static_cast<Word>(runs.size()) < x; ++run)
-    if (run->peer != helper) runs.push_back(*run);
+  for (std::size_t k : movable.order) {
+    if (static_cast<Word>(runs.size()) == x) break;
+    if (movable.leaves[k].peer != helper) runs.push_back(movable.leaves[k]);
+  }
   const std::size_t given_away = runs.size();
   if (const Movable::Run own = leaf(helper); own.begin < own.end) runs.push_back(own);
 
@@ -139,8 +164,8 @@ std::vector<Word> SendState::give(std::int32_t helper, const Movable& movable, W
       const std::int32_t arrives = there ? there->stage : bundle.stage;
       if (!there) given_.push_back({bundle.stage, helper, p.block});
       if (r < given_away)
-        message.insert(message.end(),
-                       {p.peer, p.block.origin, static_cast<Word>(p.block.block), arrives});
+        message.insert(message.end(), {p.peer, p.block.origin, static_cast<Word>(p.block.block),
+                                       arrives, p.bytes});
       p.peer = -1;
     }
   std::erase_if(parcels_, [](const Parcel& p) { return p.peer < 0; });
@@ -153,7 +178,8 @@ void SendState::take(std::span<const Word> message) {
     const auto peer = static_cast<std::int32_t>(message[0]),
                origin = static_cast<std::int32_t>(message[1]),
                arrives = static_cast<std::int32_t>(message[3]);
-    parcels_.push_back({peer, {origin, static_cast<std::uint32_t>(message[2])}, arrives});
+    parcels_.push_back(
+        {peer, {origin, static_cast<std::uint32_t>(message[2])}, arrives, message[4]});
     depth_ = std::max(depth_, arrives + 1);
     if (!alltoall_) taken_.push_back(origin);
   }

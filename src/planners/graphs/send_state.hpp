@@ -25,7 +25,8 @@ namespace tonari {
 
 class SendState {
  public:
-  SendState(const Vertex& vertex, Collective collective);
+  // block_bytes: of each block, where the vertex does not have their sizes.
+  SendState(const Vertex& vertex, Collective collective, double block_bytes);
 
   // that this rank sends
   Word messages() const { return leaves_ + static_cast<Word>(bundles_.size()); }
@@ -44,9 +45,12 @@ class SendState {
     struct Run {
       std::size_t begin, end;  // in parcels
       std::int32_t peer;
+      double bytes = 0;
     };
     std::vector<Run> leaves;
-    BlockId block{-1, 0};  // in an allgather
+    BlockId block{-1, 0};                 // in an allgather
+    std::vector<std::size_t> order = {};  // of leaves, as they are given away: the lightest first
+    std::vector<double> bytes = {};       // [x]: of the first x of these
   };
   Movable movable() const;
 
@@ -60,7 +64,8 @@ class SendState {
   };
   Relation relation(std::int32_t helper, const Movable& movable) const;
 
-  // Gives the last x movable leaves to the helper; returns the message for it.
+  // Gives the lightest x movable leaves, of equal ones the last, to the helper; returns the message
+  // for it.
   std::vector<Word> give(std::int32_t helper, const Movable& movable, Word x);
   void take(std::span<const Word> message);
 
@@ -74,6 +79,7 @@ class SendState {
     std::int32_t peer;
     BlockId block;
     std::int32_t arrived;  // the stage in which it came; -1: it is this rank's own
+    Word bytes;
     friend auto operator<=>(const Parcel&, const Parcel&) = default;
   };
   struct Bundle {

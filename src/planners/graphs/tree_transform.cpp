@@ -33,9 +33,10 @@
 //              to q busy ranks meet q idle ones, where q = ranks / 16, at most 64. One reduction
 //              finds them (distributed_top_k.hpp). The O(log P) iterations of Hoefler 2012 for a
 //              hot spot need pairs, too: else a tree takes an iteration per helper.
-//   Bytes      In an all-to-all, blocks that take a detour are sent and copied twice. They move
-//              only where that costs less than the overheads it saves. A "paper" tree that is
-//              forced does not ask for that.
+//   Bytes      In an all-to-all, blocks that take a detour are sent and copied twice. Light ones
+//              move first, where ranks know the sizes of their blocks, and only where that costs
+//              less than the overheads it saves. A "paper" tree that is forced does not ask for
+//              that.
 //   Forced     Where L / o is so large that nothing would move at all, a tree that is forced is
 //              planned as if L, G and copies were 0: its shape is that of the paper then, too.
 //   Neighbors  Hoefler 2012 takes the globally idlest rank. An allgather that is passed on by a
@@ -63,6 +64,9 @@ struct Case {
   Word messages, leaves;  // of p_m
   Word load;              // of the helper
   SendState::Relation to;
+  const std::vector<double>& bytes;  // [x]: of the x lightest leaves that could move
+  // of x leaves, in an all-to-all
+  double volume(Word x) const { return bytes[static_cast<std::size_t>(std::min(x, leaves))]; }
 };
 
 // Step 2: how many messages move. The same on all ranks.
@@ -91,7 +95,7 @@ class PaperShare final : public Share {
   }
   Word amount(const Case& move) override {
     const Word x = std::min(term(move.messages, move.load), move.to.movable);
-    return pays(move, x) ? x : pays(move, eager(x)) ? eager(x) : 0;
+    return pays(move, x) ? x : pays(move, eager(move, x)) ? eager(move, x) : 0;
   }
   Word load(const SendState& state) const override { return state.messages(); }
   bool promising(Word m, Word load) const override { return m - load > t && term(m, load) > 0; }
@@ -100,24 +104,23 @@ class PaperShare final : public Share {
  private:
   Word term(Word m, Word s) const { return (m - s) / 2 - meanwhile_; }
   // With p_s's own block the bundle is not longer than an eager message.
-  Word eager(Word x) const {
-    const bool limited = alltoall_ && task_.block_bytes > 0;
-    return limited ? std::min(x, bounded(std::floor(static_cast<double>(task_.machine.eager) /
-                                                    task_.block_bytes)) -
-                                     1)
-                   : x;
+  Word eager(const Case& move, Word x) const {
+    if (!alltoall_) return x;
+    const double room = static_cast<double>(task_.machine.eager) - task_.block_bytes;
+    const auto beyond = std::upper_bound(move.bytes.begin(), move.bytes.end(), room);
+    return std::min(x, static_cast<Word>(beyond - move.bytes.begin()) - 1);
   }
   // Overheads that p_m saves against what the additional hops of blocks cost, in bytes and waiting.
   bool pays(const Case& move, Word x) const {
     if (x <= 0) return false;
     if (task_.forced) return true;  // Hoefler 2012 has no such condition
     const double eager = static_cast<double>(task_.machine.eager),
-                 blocks = static_cast<double>(alltoall_ ? x + 1 : 1);
-    const double waiting = blocks * task_.block_bytes > eager && task_.block_bytes <= eager
-                               ? task_.machine.rendezvous
-                               : 0;
-    const double more =
-        static_cast<double>(alltoall_ ? x : move.to.new_block) * task_.forwarding() + waiting;
+                 bundle = task_.block_bytes + (alltoall_ ? move.volume(x) : 0);
+    const double waiting =
+        bundle > eager && task_.block_bytes <= eager ? task_.machine.rendezvous : 0;
+    const double passed =
+        alltoall_ ? move.volume(x) : static_cast<double>(move.to.new_block) * task_.block_bytes;
+    const double more = passed * task_.forwarding_byte() + waiting;
     return static_cast<double>(x - move.to.new_message) * saved_ > more;
   }
 
@@ -131,17 +134,23 @@ class PaperShare final : public Share {
 // second time, that time has been given away already.
 class BalancedShare final : public Share {
  public:
-  BalancedShare(const GraphTask& task, std::int64_t most)
+  BalancedShare(const GraphTask& task, const GraphFacts& facts)
       : machine_(task.machine),
+        sized_(facts.sized && task.collective == Collective::alltoall),
+        forwarding_byte_(task.forwarding_byte()),
+        saved_(std::max(task.machine.o, task.machine.g)),
         tree_(task.collective, task.machine, task.block_bytes),
-        least_(tree_.least(most)) {
+        least_(tree_.least(facts.most_out)) {
     meanwhile_ = bounded(1 + machine_.L / machine_.o);
   }
   Word amount(const Case& move) override {
     const bool receiver = move.to.receiver;
     const double busy = static_cast<double>(move.load - receiver) * machine_.o,
                  delay = std::max(0.0, busy - machine_.o - machine_.L);
-    const auto [x, time] = tree_.branch(move.leaves, move.to.movable, receiver, delay);
+    auto [x, time] = tree_.branch(move.leaves, move.to.movable, receiver, delay);
+    // the tree's blocks are of average size; heavy ones stay
+    while (sized_ && x > 0 && move.volume(x) * forwarding_byte_ >= static_cast<double>(x) * saved_)
+      --x;
     return time < tree_.direct(move.leaves) ? x : 0;
   }
   Word load(const SendState& state) const override {
@@ -152,6 +161,8 @@ class BalancedShare final : public Share {
 
  private:
   LogGP machine_;
+  bool sized_;  // blocks differ
+  double forwarding_byte_, saved_;
   LogGPTree tree_;
   Word least_;      // messages from which on help pays
   Word meanwhile_;  // messages that a helper has time for until a bundle arrives
@@ -166,17 +177,17 @@ struct Offer {
 
 class Transformation {
  public:
-  Transformation(RankGroup& group, std::span<const Vertex> vertices, Collective collective,
+  Transformation(RankGroup& group, std::span<const Vertex> vertices, const GraphTask& task,
                  Share& share)
       : group_(group),
         share_(share),
-        alltoall_(collective == Collective::alltoall),
+        alltoall_(task.collective == Collective::alltoall),
         high_(group, pairs(group)),
         low_(group, pairs(group)),
         seekers_(vertices.size(), nobody),
         failures_(vertices.size(), 0),
         asked_(vertices.size(), 0) {
-    for (const Vertex& v : vertices) states_.emplace_back(v, collective);
+    for (const Vertex& v : vertices) states_.emplace_back(v, task.collective, task.block_bytes);
     for (std::size_t k = 0; k < states_.size(); ++k) update(k);
   }
 
@@ -290,7 +301,7 @@ class Transformation {
       const SendState::Relation to = states_[k].relation(offer.rank, movable);
       if (offer.rank == group_.here()[k] || (to.new_block && offer.gets)) continue;
       idle = idle || offer.load <= found_.low[0].value;
-      const Word x = amount(states_[k], offer, to), gain = x - to.new_message;
+      const Word x = amount(states_[k], offer, to, movable), gain = x - to.new_message;
       Move& best = (alltoall_ ? to.new_message : to.new_block) ? stranger : neighbor;
       if (gain > best.gain || (gain == best.gain && gain > 0 && offer.load < best.load))
         best = {gain, x, offer.load, offer.rank};
@@ -310,8 +321,9 @@ class Transformation {
     return found_.high.size() == 1 || !share_.promising(found_.high[1].value, found_.low[0].value);
   }
 
-  Word amount(const SendState& state, const Offer& offer, const SendState::Relation& to) {
-    const Word x = share_.amount({state.messages(), state.leaves(), offer.load, to});
+  Word amount(const SendState& state, const Offer& offer, const SendState::Relation& to,
+              const SendState::Movable& movable) {
+    const Word x = share_.amount({state.messages(), state.leaves(), offer.load, to, movable.bytes});
     return std::min(x, state.messages() - 1 - offer.messages);
   }
 
@@ -354,11 +366,12 @@ std::string applicable(const GraphFacts&, const GraphTask&) { return ""; }
 std::string pays(const GraphFacts& facts, const GraphTask& task) {
   if (facts.most_out <= t) return "no rank sends to more than 2 others";
   if (facts.pairs == facts.ranks * facts.most_out) return "all ranks send to equally many others";
-  if (task.collective == Collective::alltoall &&
+  // where blocks differ, the light ones may move
+  if (task.collective == Collective::alltoall && !facts.sized &&
       task.forwarding() >= std::max(task.machine.o, task.machine.g))
     return "blocks are so large that passing them on costs more than the overhead of a message";
   const bool paper = PaperShare(task).promising(facts.most_out, 0),
-             balanced = BalancedShare(task, facts.most_out).promising(facts.most_out, 0);
+             balanced = BalancedShare(task, facts).promising(facts.most_out, 0);
   return paper || balanced ? "" : "the busiest rank sends too few messages to gain by help";
 }
 
@@ -373,10 +386,10 @@ bool passes_on(RankGroup& group, const std::vector<Relay>& relays) {
 std::vector<Relay> transform(RankGroup& group, std::span<const Vertex> vertices,
                              const GraphTask& task, auto&& share_of) {
   auto share = share_of(task);
-  std::vector<Relay> relays = Transformation(group, vertices, task.collective, share).run();
+  std::vector<Relay> relays = Transformation(group, vertices, task, share).run();
   if (!task.forced || passes_on(group, relays)) return relays;
   auto any_share = share_of(counting_messages(task));
-  return Transformation(group, vertices, task.collective, any_share).run();
+  return Transformation(group, vertices, task, any_share).run();
 }
 
 std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
@@ -387,7 +400,7 @@ std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> ver
       transform(group, vertices, task, [](const GraphTask& t) { return PaperShare(t); }));
   all.emplace_back(graph_tree, "balanced", vertices, task,
                    transform(group, vertices, task,
-                             [&](const GraphTask& t) { return BalancedShare(t, facts.most_out); }));
+                             [&](const GraphTask& t) { return BalancedShare(t, facts); }));
   return all;
 }
 
