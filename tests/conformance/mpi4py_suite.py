@@ -21,7 +21,7 @@ Verdicts = dict[str, set[str]]  # of a test: those of all ranks
 
 
 def run_suite(
-    run: Run, ranks: int, folder: Path, preloaded: bool, *options: str, patience: int = 500
+    run: Run, ranks: int, folder: Path, preloaded: bool, *options: str, patience: int = 1500
 ) -> tuple[Verdicts, Done]:
     """options: of mpi4py's test program, such as -i cco_ngh."""
     verdicts = folder / "verdicts"
