@@ -76,9 +76,9 @@ PRESETS: dict[str, list[Run]] = {
     # Figures 10 and 11: stencils in two and four dimensions.
     "fig10": [Run("star:2:1", bytes=_WIDE, algorithms=_AGAINST_NATIVE + ",linear")],
     "fig11": [Run("star:4:1", bytes=_WIDE, algorithms=_AGAINST_NATIVE + ",linear")],
-    # Figure 12: the Weather Research and Forecast model, 41 x 81 columns of 65 cells on a mesh in two
-    # dimensions, in strong scaling. A side's ghosts are three layers of floats: some ten columns on
-    # the fewest ranks of the figure, two on the most.
+    # Figure 12: the Weather Research and Forecast model, 41 x 81 columns of 65 cells on a mesh in
+    # two dimensions, in strong scaling. A side's ghosts are three layers of floats: some ten
+    # columns on the fewest ranks of the figure, two on the most.
     "fig12": [
         Run(
             "star:2:1",
