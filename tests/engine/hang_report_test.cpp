@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is said of waits that last, when, and that nothing is said otherwise. Whole jobs in which a
-// rank comes late are in tests/python/test_peers.py.
+// rank comes late are in tests/python/test_late_ranks.py.
 #include "engine/hang_report.hpp"
 
 #include <gtest/gtest.h>
