@@ -127,7 +127,7 @@ inline std::ptrdiff_t span_of(const Element& e) { return e.end() - e.low(); }
 
 // Type maps decide what is free; elements of an array must not overlap either.
 inline Element closed(MPI_Datatype type, std::vector<Piece> pieces,
-                     std::initializer_list<Element> parts) {
+                      std::initializer_list<Element> parts) {
   for (Element part : parts)
     if (part.ours) MPI_Type_free(&part.type);
   Element made = finish(type, std::move(pieces));
