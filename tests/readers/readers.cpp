@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -85,13 +86,14 @@ void read_machine(const std::string& bytes) {
   });
 }
 
-void read_npy(const std::string& text) {
-  const std::vector<char> copy(text.begin(), text.end());  // without the zero behind a string
-  const std::string_view bytes(copy.data(), copy.size());
+void read_npy(const std::string& bytes) {
   may_refuse([&] {
     const std::size_t length = npy_header_bytes(bytes.substr(0, npy_prefix));
     if (length > bytes.size()) return;  // the caller reads on
-    const NpyHeader header = read_npy_header(bytes.substr(0, length));
+    // nothing behind it, not even the zero of a string
+    const std::vector<char> exact(bytes.begin(),
+                                  bytes.begin() + static_cast<std::ptrdiff_t>(length));
+    const NpyHeader header = read_npy_header({exact.data(), exact.size()});
     demand(header.bytes <= bytes.size(), "the data begin behind the end of the file");
     for (const std::int64_t size : header.shape) demand(size >= 0, "a size is negative");
     const NpyHeader again =
@@ -127,6 +129,17 @@ void read_nodes(const std::string& bytes) {
       });
 }
 
+// In floating point, which does not wrap around.
+double size_of(const std::string& word) {
+  const std::size_t unit =
+      std::string("kmg").find(static_cast<char>(word.find_first_of("kK") != word.npos   ? 'k'
+                                                : word.find_first_of("mM") != word.npos ? 'm'
+                                                : word.find_first_of("gG") != word.npos ? 'g'
+                                                                                        : '-'));
+  const double digits = std::strtod(word.c_str(), nullptr);
+  return unit == std::string::npos ? digits : std::ldexp(digits, 10 * (1 + static_cast<int>(unit)));
+}
+
 void read_settings(const std::string& bytes) {
   const std::string word = bytes.c_str();  // of the environment and of infos: up to the first zero
   for (const Setting& row : all_settings())
@@ -134,9 +147,7 @@ void read_settings(const std::string& bytes) {
       if (row.kind == ValueKind::one_of || row.kind == ValueKind::promise) check_choice(row, word);
       if (row.kind == ValueKind::count) demand(read_count(row, word, 100) <= 100, "too large");
       if (row.kind == ValueKind::size)
-        demand(
-            static_cast<double>(read_size(row, word)) >= 0.99 * std::strtod(word.c_str(), nullptr),
-            "a size wrapped around");
+        demand(static_cast<double>(read_size(row, word)) > 0.99 * size_of(word) - 1, "it wrapped");
       if (row.kind == ValueKind::seconds) demand(read_seconds(row, word) > 0, "no time");
     });
   unknown_key(word);
@@ -174,7 +185,9 @@ const Reader table[] = {
      {"moore:3:1", "star:2:2", "octant:3", "octant:2:2", "shells:2:1,3"},
      read_pattern_name},
     {"nodes", {"2", "1,3,4", "1"}, read_nodes},
-    {"settings", {"auto", "64KiB", "0.5", "true", "measure", "algorithm", "TUNE"}, read_settings},
+    {"settings",
+     {"auto", "64KiB", "17179869183G", "0.5", "true", "measure", "algorithm", "TUNE"},
+     read_settings},
     {"names", {"store-and-forward/2", "segments of 4000/single copy"}, read_names},
 };
 
