@@ -392,7 +392,7 @@ class Planner {
   std::vector<Member> members_;
 };
 
-std::string applicable(const GraphFacts& facts, const GraphTask& task) {
+std::string applicable(const GraphFacts&, const GraphTask& task) {
   if (task.collective != Collective::allgather)
     return "every block of an all-to-all is for one rank only";
   return "";
