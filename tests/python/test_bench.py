@@ -125,6 +125,16 @@ def test_the_floor_is_never_the_best() -> None:
     assert FLOOR["ratio_spread"] is None
 
 
+def test_rows_of_one_algorithm_are_told_apart() -> None:
+    found = [
+        made_up("auto", 0.5),
+        made_up("auto/start-with", 0.6, algorithm="auto"),
+        made_up("linear/shared/view", 0.4, algorithm="linear", channel="shared"),
+    ]
+    text = "\n".join(shown(view.show, found))
+    assert all(f"{name} " in text for name in ("auto", "auto/start-with", "linear/view"))
+
+
 def test_the_table_shows_multiples_of_the_floor() -> None:
     found = [
         made_up("auto", 0.5, bytes=32768),

@@ -57,6 +57,11 @@ def _title(console: Console, title: str, row: Row) -> None:
     )
 
 
+def _name(row: Row) -> str:
+    """As it was asked for; the channel has a column of its own."""
+    return "/".join(word for word in row["requested"].split("/") if word != row["channel"])
+
+
 def _table(rows: list[Row]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("block", justify="right", no_wrap=True)
@@ -92,8 +97,8 @@ def _cells(row: Row) -> list[str]:
         else f"{row['floor_ratio']:.0f}"
     )
     return [
-        row["algorithm"],
-        row["channel"] + ("/view" if label(row).endswith("/view") else ""),
+        _name(row),
+        row["channel"],
         time_of(row["median_us"]),
         quartiles(row),
         messages,
