@@ -259,7 +259,7 @@ def main(ctest: str, build: Path, root: Path) -> int:
     scheduled = list(entries(table, build))
     unbuilt = {label for row in table["tests"] if "command" not in row for label in labels_of(row)}
     unbuilt |= LATER - {label for entry in scheduled for label in entry.labels}
-    rooms = unbuilt | (CORE if "core" in unbuilt else set())
+    rooms = unbuilt | (CORE | {"readers"} if "core" in unbuilt else set())
     tests = {
         program: tests_of(next(entry for entry in scheduled if entry.program == program), build)
         for program in sorted({entry.program for entry in scheduled})

@@ -16,7 +16,8 @@ from tonari.benchmark.presets import PRESETS
 
 SOURCE = Path(__file__).resolve().parents[2]
 BENCH_S = ["spmv", "sparse", "star:2:1", "star:3:1", "shells:2:1,3", "scale-free:2"]
-FIRST = ["plan", "layout", "share", "partition", "bench", "run", "advise", "settings"]
+FIRST = ["plan", "layout", "share", "partition", "bench", "run", "advise", "conformance"]
+FIRST += ["settings"]
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@ def in_build(monkeypatch: Any) -> None:
 def rows_of(mpi: str, *options: str, ranks: int = 3, **variables: str) -> list[Row]:
     """Of the short form."""
     launch = [MPIS[mpi]["mpiexec"], "-n", str(ranks)]
-    words = ["--json", "--mpi", mpi, "--patience", "5", *options, "--", *launch]
+    words = ["--json", "--mpi", mpi, "--patience", "20", *options, "--", *launch]
     done = call("conformance", "--short", *words, **ANY_RANKS, **variables)
     rows = json.loads(done.stdout)
     assert rows, done.stderr
@@ -98,7 +98,7 @@ def test_the_library_adds_no_mistakes(tmp_path: Path) -> None:
 @only_mpich
 def test_what_mpich_gets_wrong_and_what_repair_takes_away(tmp_path: Path) -> None:
     """MPICH 4.0 leaves out or swaps blocks of v and w forms in closed dimensions. Those that do not
-    block stay with it."""
+    block stay with it where it does not drive them (ADR 31)."""
     only = ["--only", "closed grid, a side of one rank"]
     alone = {name for name, *_ in wrong(rows_of("mpich", *only))}
     if not alone:
@@ -106,7 +106,7 @@ def test_what_mpich_gets_wrong_and_what_repair_takes_away(tmp_path: Path) -> Non
     rows, records = with_records(tmp_path, "mpich", *only, TONARI_REPAIR="1")
     left = {name for name, *_ in wrong(rows)}
     blocking = {name for name in alone if "_I" not in name and "_init" not in name}
-    assert blocking and left == alone - blocking
+    assert blocking and left in (set(), alone - blocking)
     assert all(by_tonari(records)[name] > 0 for name in blocking)
 
 
