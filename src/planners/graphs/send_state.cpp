@@ -11,8 +11,10 @@
 namespace tonari {
 namespace {
 
-// of a message: receiver, origin, block, the stage in which it will arrive, bytes
-constexpr std::size_t words_per_parcel = 5;
+// of a message: receiver, origin, the stage in which it will arrive with the block, bytes
+constexpr std::size_t words_per_parcel = 4;
+
+Word joined(std::int32_t stage, std::uint32_t block) { return Word{stage} << 32 | Word{block}; }
 
 void sort_unique(std::vector<std::int32_t>& ranks) {
   std::sort(ranks.begin(), ranks.end());
@@ -164,8 +166,8 @@ std::vector<Word> SendState::give(std::int32_t helper, const Movable& movable, W
       const std::int32_t arrives = there ? there->stage : bundle.stage;
       if (!there) given_.push_back({bundle.stage, helper, p.block});
       if (r < given_away)
-        message.insert(message.end(), {p.peer, p.block.origin, static_cast<Word>(p.block.block),
-                                       arrives, p.bytes});
+        message.insert(message.end(),
+                       {p.peer, p.block.origin, joined(arrives, p.block.block), p.bytes});
       p.peer = -1;
     }
   std::erase_if(parcels_, [](const Parcel& p) { return p.peer < 0; });
@@ -177,9 +179,9 @@ void SendState::take(std::span<const Word> message) {
   for (; !message.empty(); message = message.subspan(words_per_parcel)) {
     const auto peer = static_cast<std::int32_t>(message[0]),
                origin = static_cast<std::int32_t>(message[1]),
-               arrives = static_cast<std::int32_t>(message[3]);
+               arrives = static_cast<std::int32_t>(message[2] >> 32);
     parcels_.push_back(
-        {peer, {origin, static_cast<std::uint32_t>(message[2])}, arrives, message[4]});
+        {peer, {origin, static_cast<std::uint32_t>(message[2])}, arrives, message[3]});
     depth_ = std::max(depth_, arrives + 1);
     if (!alltoall_) taken_.push_back(origin);
   }
