@@ -79,7 +79,10 @@ def test_who_waits_tells_for_whom(
         jobs = [pool.submit(run_late, mpi, *each) for each in zip(waits, folders, strict=True)]
     for wait, job in zip(waits, jobs, strict=True):
         with subtests.test(wait[0], environment=wait[1]):
-            tells_for_whom(wait, *job.result())
+            try:
+                tells_for_whom(wait, *job.result())
+            except (AssertionError, StopIteration):  # so busy that ranks began seconds apart
+                tells_for_whom(wait, *run_late(mpi, wait, tmp_path / f"alone{waits.index(wait)}"))
 
 
 def tells_for_whom(wait: Wait, reports: Reports, told: list[str]) -> None:
