@@ -201,7 +201,10 @@ int main(int argc, char** argv) {
     Suite suite(options, control);
     status = suite.run();
     watch("rank " + std::to_string(rank) + ", the end", options.patience);
-    if (suite.something_pending()) std::exit(status);  // MPI_Finalize might wait for it
+    if (suite.something_pending()) {  // MPI_Finalize might wait for it
+      MPI_Barrier(control);           // a launcher ends the others when one rank has left
+      std::exit(status);
+    }
     MPI_Comm_free(&control);
   }
   MPI_Finalize();

@@ -4,6 +4,7 @@ where, who with, how much and how steadily."""
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
@@ -367,6 +368,16 @@ def test_what_is_saved_is_what_replays_differ_by() -> None:
     assert one.saved_share(job) == pytest.approx(0.2)
     [hidden] = read(records(10.0, exchange_us=5.0)).exchanges
     assert hidden.saved_us == 5.0, "no more than the program spends there"
+
+
+def test_an_exchange_belongs_where_most_ranks_wait() -> None:
+    """Not where a rank without messages there waits long."""
+    told = records(10.0)
+    begin, loop = copy.deepcopy(records(10.0)[2:])
+    loop |= {"key": "2", "offset": 64, "seconds": 9.0}
+    loop["patterns"][0]["seconds"] = 9.0
+    [one] = read([begin | {"rank": 2}, loop, *told]).exchanges
+    assert one.site == "a<b+0x20" and one.patterns == 1
 
 
 def test_advice_has_code_where_it_pays(capsys: Any) -> None:

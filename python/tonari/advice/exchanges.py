@@ -134,8 +134,8 @@ def _packing(call: str, file: str, offset: int, rows: list[Record]) -> Packing:
 
 
 def _exchanges(loops: Mapping[str, list[tuple[int, Record]]]) -> list[Exchange]:
-    """Each of the loop in which ranks have spent the most time with it: a rank without messages in
-    one of several exchanges waits elsewhere than the others."""
+    """Each of the loop in which most ranks wait for it: a rank without messages in one of several
+    exchanges waits elsewhere than the others."""
     steady = {key: _steady([loop for _, loop in told]) for key, told in loops.items()}
     owned: dict[str, list[list[tuple[int, Record]]]] = defaultdict(list)
     for rows, owner in _patterns(loops):
@@ -165,15 +165,15 @@ def _patterns(
 ) -> Iterator[tuple[list[tuple[int, Record]], str]]:
     """Those that came often, each as ranks have it, and the key of its loop."""
     rows: dict[str, list[tuple[int, Record]]] = defaultdict(list)
-    seconds: dict[str, Counter[str]] = defaultdict(Counter)
+    waiting: dict[str, Counter[str]] = defaultdict(Counter)
     for key, told in loops.items():
         for rank, loop in told:
             for row in loop["patterns"]:
                 if "key" in row:
                     rows[row["key"]].append((rank, row))
-                    seconds[row["key"]][key] += row["seconds"]
+                    waiting[row["key"]][key] += 1
     for pattern, of_ranks in rows.items():
-        yield of_ranks, seconds[pattern].most_common(1)[0][0]
+        yield of_ranks, waiting[pattern].most_common(1)[0][0]
 
 
 def _base(loop: Record, **more: Any) -> Exchange:
