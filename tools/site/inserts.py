@@ -24,8 +24,8 @@ import python_api
 ROOT = Path(__file__).resolve().parents[2]
 HEADERS = ["tonari", "large_counts", "grid", "grid_layout", "blocks", "vector", "sparse", "group"]
 HEADERS += ["iso", "fortran"]
-CPP_HEADERS = ["tonari", "ranges", "grid", "stencil", "blocks", "vector", "sparse", "group", "spmv"]
-CPP_HEADERS += ["matrix_file"]
+CPP_HEADERS = ["tonari", "request", "neighborhood", "in_place", "ranges", "grid", "stencil"]
+CPP_HEADERS += ["blocks", "vector", "sparse", "group", "spmv", "matrix_file"]
 KINDS = {"offsets": "Offsets on a grid", "graphs": "Any graph", "in place": "In place"}
 
 

@@ -46,24 +46,11 @@
 #define NUMBER(handle) handle%MPI_VAL
 #define USE_HANDLES use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Op, MPI_Info
 #include "calls.inc"
-#define TONARI_EXCHANGES tonari_f08_exchanges
-#define COUNT integer
-#define EXCHANGE c_exchange
-#define EXCHANGE_INPLACE c_exchange_inplace
-#include "exchanges.inc"
-#undef TONARI_EXCHANGES
-#undef COUNT
-#undef EXCHANGE
-#undef EXCHANGE_INPLACE
-#define TONARI_EXCHANGES tonari_f08_large_exchanges
-#define COUNT integer(c_long_long)
-#define EXCHANGE c_large_exchange
-#define EXCHANGE_INPLACE c_large_exchange_inplace
-#include "exchanges.inc"
-#undef TONARI_EXCHANGES
-#undef COUNT
-#undef EXCHANGE
-#undef EXCHANGE_INPLACE
+#define TONARI_SMALL_EXCHANGES tonari_f08_exchanges
+#define TONARI_LARGE_EXCHANGES tonari_f08_large_exchanges
+#include "both_counts.inc"
+#undef TONARI_SMALL_EXCHANGES
+#undef TONARI_LARGE_EXCHANGES
 #undef TONARI_CALLS
 #undef COMM
 #undef DATATYPE
@@ -80,24 +67,11 @@
 #define NUMBER(handle) handle
 #define USE_HANDLES use, intrinsic :: iso_c_binding, only: c_int
 #include "calls.inc"
-#define TONARI_EXCHANGES tonari_integer_exchanges
-#define COUNT integer
-#define EXCHANGE c_exchange
-#define EXCHANGE_INPLACE c_exchange_inplace
-#include "exchanges.inc"
-#undef TONARI_EXCHANGES
-#undef COUNT
-#undef EXCHANGE
-#undef EXCHANGE_INPLACE
-#define TONARI_EXCHANGES tonari_integer_large_exchanges
-#define COUNT integer(c_long_long)
-#define EXCHANGE c_large_exchange
-#define EXCHANGE_INPLACE c_large_exchange_inplace
-#include "exchanges.inc"
-#undef TONARI_EXCHANGES
-#undef COUNT
-#undef EXCHANGE
-#undef EXCHANGE_INPLACE
+#define TONARI_SMALL_EXCHANGES tonari_integer_exchanges
+#define TONARI_LARGE_EXCHANGES tonari_integer_large_exchanges
+#include "both_counts.inc"
+#undef TONARI_SMALL_EXCHANGES
+#undef TONARI_LARGE_EXCHANGES
 
 ! Pointers to the cells of grids and to messages, by type.
 #define TONARI_POINTERS tonari_real32_pointers
