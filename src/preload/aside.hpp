@@ -7,8 +7,8 @@ namespace tonari::preload {
 // Whether the program runs with another MPI than the one that this library was built for. It is
 // said once per job, and all calls go to the program's MPI with the words that they came with.
 bool another_mpi_runs();
-// The same, or `tonari advise` only watches: then, too, all calls go to the program's MPI.
-bool wrong_mpi_runs();
+// Whether all calls go to the program's MPI: another runs, or `tonari advise` only watches.
+bool all_calls_pass();
 
 // Whether libtonari itself makes the call: its candidate `native` calls the MPI.
 bool from_tonari(const void* site);

@@ -17,17 +17,11 @@ struct Lists {
 void note(Watcher& watcher, const void* site, Handle comm, const Lists& lists, Ticks begin,
           Ticks end);
 
-// call() is the MPI's.
 template <class Call>
 int exchanged(const void* returns_to, Handle comm, const Lists& lists, const Call& call) {
-  const void* const site = site_of(returns_to);
-  Watcher* const watcher = watcher_for(site);
-  if (!watcher) return call();
-  const Ticks begin = ticks();
-  const int rc = call();
-  const Ticks end = ticks();
-  if (rc == MPI_SUCCESS) note(*watcher, site, comm, lists, begin, end);
-  return rc;
+  return timed(returns_to, call, [&](Watcher& watcher, const void* site, Ticks begin, Ticks end) {
+    note(watcher, site, comm, lists, begin, end);
+  });
 }
 
 }  // namespace tonari::watch

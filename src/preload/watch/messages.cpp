@@ -83,17 +83,11 @@ namespace {
 // Both messages of a call; its time is in the first.
 template <class Call>
 int both_noted(const void* returns_to, const End& out, const End& in, const Call& call) {
-  const void* const site = site_of(returns_to);
-  Watcher* const watcher = watcher_for(site);
-  if (!watcher) return call();
-  const Ticks begin = ticks();
-  const int rc = call();
-  const Ticks end = ticks();
-  if (rc != MPI_SUCCESS) return rc;
-  const bool sends = out.peer != MPI_PROC_NULL;
-  if (sends) note(*watcher, site, out, nullptr, begin, end);
-  note(*watcher, site, in, nullptr, sends ? end : begin, end);
-  return rc;
+  return timed(returns_to, call, [&](Watcher& watcher, const void* site, Ticks begin, Ticks end) {
+    const bool sends = out.peer != MPI_PROC_NULL;
+    if (sends) note(watcher, site, out, nullptr, begin, end);
+    note(watcher, site, in, nullptr, sends ? end : begin, end);
+  });
 }
 
 }  // namespace

@@ -7,17 +7,13 @@ namespace {
 
 template <class Call>
 int packed(const char* name, const void* returns_to, int count, Handle type, const Call& call) {
-  const void* const site = site_of(returns_to);
-  Watcher* const watcher = watcher_for(site);
-  if (!watcher) return call();
-  const Ticks begin = ticks();
-  const int rc = call();
-  const Ticks end = ticks();
-  try {
-    watcher->packed(name, site, bytes_of(count, type), begin, end);
-  } catch (...) {  // without memory it is lost
-  }
-  return rc;
+  const auto note = [&](Watcher& watcher, const void* site, Ticks begin, Ticks end) {
+    try {
+      watcher.packed(name, site, bytes_of(count, type), begin, end);
+    } catch (...) {  // without memory it is lost
+    }
+  };
+  return timed(returns_to, call, note);
 }
 
 }  // namespace

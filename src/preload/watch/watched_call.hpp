@@ -51,18 +51,24 @@ struct End {
 void note(Watcher& watcher, const void* site, const End& what, const MPI_Request* request,
           Ticks begin, Ticks end);
 
-// call() is the MPI's.
-template <class Call>
-int noted(const void* returns_to, const End& what, const void* request, const Call& call) {
+// call() is the MPI's; after(watcher, site, begin, end) notes it if it has succeeded.
+template <class Call, class After>
+int timed(const void* returns_to, const Call& call, const After& after) {
   const void* const site = site_of(returns_to);
   Watcher* const watcher = watcher_for(site);
   if (!watcher) return call();
   const Ticks begin = ticks();
   const int rc = call();
   const Ticks end = ticks();
-  if (rc == MPI_SUCCESS)
-    note(*watcher, site, what, static_cast<const MPI_Request*>(request), begin, end);
+  if (rc == MPI_SUCCESS) after(*watcher, site, begin, end);
   return rc;
+}
+
+template <class Call>
+int noted(const void* returns_to, const End& what, const void* request, const Call& call) {
+  return timed(returns_to, call, [&](Watcher& watcher, const void* site, Ticks begin, Ticks end) {
+    note(watcher, site, what, static_cast<const MPI_Request*>(request), begin, end);
+  });
 }
 
 }  // namespace tonari::watch
