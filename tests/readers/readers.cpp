@@ -4,11 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <utility>
 
 #include "analysis/patterns.hpp"
 #include "base/error.hpp"
@@ -86,6 +87,30 @@ void read_machine(const std::string& bytes) {
   });
 }
 
+// What a header says, or why it is refused.
+std::string told_by_header(std::string_view begin) {
+  try {
+    const NpyHeader header = read_npy_header(begin);
+    return write_npy_header(header.type, header.fortran_order, header.shape) +
+           std::to_string(header.bytes);
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+// Behind a header there are data of any kind. A byte that would end a list, a word, a number or
+// the dictionary shows whether they are read as a part of it.
+void expect_end_of_header(const std::vector<char>& exact) {
+  const std::string told = told_by_header({exact.data(), exact.size()});
+  std::vector<char> longer = exact;
+  longer.push_back(' ');
+  for (const char byte : std::string_view("}'\"),0: ")) {
+    longer.back() = byte;
+    demand(told_by_header({longer.data(), longer.size()}) == told,
+           "a byte behind a header is read as a part of it");
+  }
+}
+
 void read_npy(const std::string& bytes) {
   may_refuse([&] {
     const std::size_t length = npy_header_bytes(bytes.substr(0, npy_prefix));
@@ -93,8 +118,9 @@ void read_npy(const std::string& bytes) {
     // nothing behind it, not even the zero of a string
     const std::vector<char> exact(bytes.begin(),
                                   bytes.begin() + static_cast<std::ptrdiff_t>(length));
+    expect_end_of_header(exact);
     const NpyHeader header = read_npy_header({exact.data(), exact.size()});
-    demand(header.bytes <= bytes.size(), "the data begin behind the end of the file");
+    demand(header.bytes == length, "the data do not begin where the header ends");
     for (const std::int64_t size : header.shape) demand(size >= 0, "a size is negative");
     const NpyHeader again =
         read_npy_header(write_npy_header(header.type, header.fortran_order, header.shape));
@@ -102,6 +128,14 @@ void read_npy(const std::string& bytes) {
                again.fortran_order == header.fortran_order,
            "a header changes when it is written");
   });
+}
+
+// A header without its last characters but spaces, and the length to match.
+std::string header_without(std::size_t characters) {
+  std::string header = write_npy_header("<f8", false, {24, 16});
+  header.resize(header.find_last_not_of(" \n") + 1 - characters);
+  header[8] = static_cast<char>(header.size() - 10);
+  return header;
 }
 
 void read_offsets(const std::string& bytes) {
@@ -129,15 +163,29 @@ void read_nodes(const std::string& bytes) {
       });
 }
 
-// In floating point, which does not wrap around.
-double size_of(const std::string& word) {
-  const std::size_t unit =
-      std::string("kmg").find(static_cast<char>(word.find_first_of("kK") != word.npos   ? 'k'
-                                                : word.find_first_of("mM") != word.npos ? 'm'
-                                                : word.find_first_of("gG") != word.npos ? 'g'
-                                                                                        : '-'));
-  const double digits = std::strtod(word.c_str(), nullptr);
-  return unit == std::string::npos ? digits : std::ldexp(digits, 10 * (1 + static_cast<int>(unit)));
+// How many powers of two the unit of a size stands for; less than 0 if there is no such unit.
+int power_of(std::string unit) {
+  std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return std::tolower(c); });
+  static const char* const units[] = {"", "k", "m", "g", "", "kib", "mib", "gib"};
+  const auto found = std::ranges::find(units, unit);
+  return found == std::end(units) ? -1 : static_cast<int>(10 * ((found - units) % 4));
+}
+
+// Compares digits instead of values, so nothing can wrap around here.
+void read_one_size(const Setting& row, const std::string& word) {
+  const std::size_t end = std::min(word.find_first_not_of("0123456789"), word.size());
+  const std::size_t zeros = std::min(word.find_first_not_of('0'), end);
+  const std::string digits = zeros == end && end > 0 ? "0" : word.substr(zeros, end - zeros);
+  const int power = power_of(word.substr(end));
+  const std::string most = std::to_string(UINT64_MAX >> std::max(power, 0));
+  const bool fits =
+      end > 0 && power >= 0 && std::pair(digits.size(), digits) <= std::pair(most.size(), most);
+  std::optional<std::uint64_t> bytes;
+  may_refuse([&] { bytes = read_size(row, word); });
+  demand(bytes.has_value() == fits, "a size is refused that fits, or taken that does not");
+  if (!bytes) return;
+  demand(std::to_string(*bytes >> power) == digits, "a size is read as another one");
+  demand(*bytes >> power << power == *bytes, "a size is no multiple of its unit");
 }
 
 void read_settings(const std::string& bytes) {
@@ -146,8 +194,7 @@ void read_settings(const std::string& bytes) {
     may_refuse([&] {
       if (row.kind == ValueKind::one_of || row.kind == ValueKind::promise) check_choice(row, word);
       if (row.kind == ValueKind::count) demand(read_count(row, word, 100) <= 100, "too large");
-      if (row.kind == ValueKind::size)
-        demand(static_cast<double>(read_size(row, word)) > 0.99 * size_of(word) - 1, "it wrapped");
+      if (row.kind == ValueKind::size) read_one_size(row, word);
       if (row.kind == ValueKind::seconds) demand(read_seconds(row, word) > 0, "no time");
     });
   unknown_key(word);
@@ -178,7 +225,7 @@ const Reader table[] = {
      read_machine},
     {"npy header",
      {write_npy_header("<f8", false, {24, 16, 40}), write_npy_header("|u1", true, {}),
-      write_npy_header("<c16", false, {0})},
+      write_npy_header("<c16", false, {0}), header_without(1), header_without(2)},
      read_npy},
     {"file of offsets", {"1 0 -1\n# comment\n0,1,1\n", "-1\n1\n"}, read_offsets},
     {"pattern",
@@ -186,7 +233,8 @@ const Reader table[] = {
      read_pattern_name},
     {"nodes", {"2", "1,3,4", "1"}, read_nodes},
     {"settings",
-     {"auto", "64KiB", "17179869183G", "0.5", "true", "measure", "algorithm", "TUNE"},
+     {"auto", "64KiB", "17179869183G", "17179869184G", "18014398509481984k", "18446744073709551615",
+      "0.5", "true", "measure", "algorithm", "TUNE"},
      read_settings},
     {"names", {"store-and-forward/2", "segments of 4000/single copy"}, read_names},
 };
