@@ -163,6 +163,16 @@ def test_errors_are_one_sentence(tmp_path: Path, monkeypatch: Any) -> None:
     refused(call("conformance"), "there is no build in")
 
 
+def test_what_pip_installs_has_no_such_program(tmp_path: Path, monkeypatch: Any) -> None:
+    """And says what has it. Of the package there is the benchmark only."""
+    (tmp_path / "tonari_bench").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TONARI_BUILD")
+    monkeypatch.setattr("tonari.benchmark.launch.programs", lambda: tmp_path)
+    sentence = "installed by pip, which has no tonari_conformance: run `make build` in its sources"
+    refused(call("conformance"), sentence)
+
+
 # ---- other people's suites, a little of each
 
 

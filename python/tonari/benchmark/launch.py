@@ -82,6 +82,12 @@ def _installed_mpi(name: str, wanted: str) -> Mpi:
             f"no {name}: leave out --mpi, or run `make build` in its sources",
             ARGUMENT,
         )
+    if not (folder / wanted).is_file():
+        raise Error(
+            f"this tonari was installed by pip, which has no {wanted}: run `make build` in its "
+            "sources, and set TONARI_BUILD to the build folder",
+            FILE,
+        )
     here = shutil.which("mpiexec", path=str(Path(sys.executable).parent))
     mpiexec = here or shutil.which("mpiexec")
     if not mpiexec:
