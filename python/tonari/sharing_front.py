@@ -19,12 +19,13 @@ class Setting:
     words: float = inf
 
     def __str__(self) -> str:
+        """The variant of balanced that runs it: tonari_algorithm=balanced/3 stages price 5."""
         parts = [f"{self.stages} stages"]
         if self.price != inf:
             parts.append(f"price {self.price:g}")
         if self.words != inf:
-            parts.append(f"words<={self.words:g}")
-        return ", ".join(parts)
+            parts.append(f"words {self.words:g}")
+        return " ".join(parts)
 
     def short(self) -> str:
         """As in a narrow table."""

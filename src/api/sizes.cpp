@@ -36,7 +36,7 @@ std::vector<std::uint64_t> exchange_sizes(Context& context, Collective collectiv
     arguments.recv.push_back({static_cast<MPI_Aint>(8 * k), 1, MPI_UINT64_T});
   std::string reason;
   const VariantPtr linear =
-      context.planners().variants("linear", collective, 8, false, reason).front();
+      context.planners().variants("linear", collective, 8, std::nullopt, reason).front();
   std::unique_ptr<Exchange> exchange;
   context.reserve_tags(linear->tags());
   run_collectively(context.comm(), [&] {

@@ -43,9 +43,10 @@ void StrictPlannerRegistry::look_at(const std::vector<VariantPtr>& variants) {
 
 std::vector<VariantPtr> StrictPlannerRegistry::variants(const std::string& algorithm,
                                                         Collective collective, double block_bytes,
-                                                        bool forced, std::string& reason) {
+                                                        const std::optional<std::string>& named,
+                                                        std::string& reason) {
   const std::vector<VariantPtr> all =
-      inner_->variants(algorithm, collective, block_bytes, forced, reason);
+      inner_->variants(algorithm, collective, block_bytes, named, reason);
   look_at(all);
   std::vector<VariantPtr> kept;
   for (const VariantPtr& variant : all)

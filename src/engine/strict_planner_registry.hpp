@@ -22,7 +22,8 @@ class StrictPlannerRegistry final : public PlannerRegistry {
   std::vector<std::string> algorithms() const override { return inner_->algorithms(); }
   // Collective, even where the inner registry is not.
   std::vector<VariantPtr> variants(const std::string& algorithm, Collective collective,
-                                   double block_bytes, bool forced, std::string& reason) override;
+                                   double block_bytes, const std::optional<std::string>& named,
+                                   std::string& reason) override;
 
  private:
   void look_at(const std::vector<VariantPtr>& variants);

@@ -39,12 +39,14 @@ std::span<const AlgorithmRow> algorithms() {
        "busy ranks with common targets give each other messages, then hand messages over to those "
        "with few",
        "Duymuş 2021",
-       "paper or levelled, alone, with phase II or with it in two steps; whole pattern", nullptr,
-       &graph_message_sharing},
+       "paper or levelled, alone, with phase II or with it in two steps; whole pattern, "
+       "and by name its phase I: whole pattern phase I",
+       nullptr, &graph_message_sharing},
       {"balanced", "",
        "ranks with common targets share messages, then ranks with common sources, in stages", "",
-       "receivers, both ends, senders twice; whole pattern, whole pattern priced", nullptr,
-       &graph_balanced},
+       "receivers, both ends, senders twice; whole pattern, whole pattern priced; by name 2 to 8 "
+       "stages, perhaps with price X and words Y",
+       nullptr, &graph_balanced},
       {"mpich-order", "", "pairs of ranks swap in the order of their numbers",
        "Hofmann 2013, section 3.1", "", nullptr, nullptr, SwapOrder::mpich},
       {"linear-shift", "", "in step i those ranks swap whose numbers add up to i modulo P",

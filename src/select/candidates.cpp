@@ -60,9 +60,10 @@ std::vector<Candidate> planned(const std::string& algorithm, const Problem& prob
                                const Settings& settings, const ChannelChoice& channel,
                                std::string& reason) {
   std::vector<Candidate> all;
-  for (VariantPtr& variant :
-       problem.planners.variants(algorithm, problem.collective, problem.sizes.average,
-                                 forces(settings, algorithm), reason))
+  const std::optional<std::string> named =
+      forces(settings, algorithm) ? std::optional(settings.variant) : std::nullopt;
+  for (VariantPtr& variant : problem.planners.variants(algorithm, problem.collective,
+                                                       problem.sizes.average, named, reason))
     all.push_back({std::move(variant), channel, 0});
   for (Candidate& candidate : all) candidate.unpaying = reason;
   if (!all.empty()) reason.clear();

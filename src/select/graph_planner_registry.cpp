@@ -24,17 +24,20 @@ GraphPlannerRegistry::Planned GraphPlannerRegistry::plan(const GraphPlanner& alg
 
 std::vector<VariantPtr> GraphPlannerRegistry::variants(const std::string& algorithm,
                                                        Collective collective, double block_bytes,
-                                                       bool forced, std::string& reason) {
+                                                       const std::optional<std::string>& named,
+                                                       std::string& reason) {
   const GraphPlanner& found = *find_algorithm(algorithm, AppliesTo::graphs, rows_).graphs;
   const int size_class =
       block_bytes < 1 ? 0 : 1 + static_cast<int>(std::lround(2 * std::log2(block_bytes)));
   const bool linear = algorithm == "linear";
-  forced = forced && !linear;  // it is always planned: whoever names it asks for nothing new
-  const Question key(algorithm, collective, size_class, forced);
+  // linear is always planned: whoever names it asks for nothing new
+  const std::optional<std::string> asked = linear ? std::nullopt : named;
+  const Question key(algorithm, collective, size_class, asked);
   auto known = planned_.find(key);
   if (known == planned_.end()) {
     // linear looks at no machine: it must not be the reason to measure one
-    const GraphTask task{collective, block_bytes, linear ? LogGP{} : machine_(), forced};
+    const GraphTask task{collective, block_bytes, linear ? LogGP{} : machine_(), asked.has_value(),
+                         asked.value_or("")};
     std::map<Question, Planned> fresh;
     group_.run_collectively([&] { fresh.emplace(key, plan(found, task)); });
     planned_.merge(fresh);  // by all ranks or by none: it decides who plans with the others

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "planners/registry.hpp"
@@ -23,7 +24,8 @@ class GraphPlannerRegistry final : public PlannerRegistry {
 
   std::vector<std::string> algorithms() const override;
   std::vector<VariantPtr> variants(const std::string& algorithm, Collective collective,
-                                   double block_bytes, bool forced, std::string& reason) override;
+                                   double block_bytes, const std::optional<std::string>& named,
+                                   std::string& reason) override;
 
  private:
   struct Planned {
@@ -37,8 +39,8 @@ class GraphPlannerRegistry final : public PlannerRegistry {
   const GraphFacts& facts_;
   std::function<LogGP()> machine_;
   std::span<const AlgorithmRow> rows_;
-  // algorithm, collective, size class, whether it is forced
-  using Question = std::tuple<std::string, Collective, int, bool>;
+  // algorithm, collective, size class, the variant if it is asked for by name
+  using Question = std::tuple<std::string, Collective, int, std::optional<std::string>>;
   std::map<Question, Planned> planned_;
 };
 

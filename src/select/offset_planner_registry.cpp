@@ -8,13 +8,14 @@ std::vector<std::string> OffsetPlannerRegistry::algorithms() const {
 }
 
 std::vector<VariantPtr> OffsetPlannerRegistry::variants(const std::string& algorithm,
-                                                        Collective collective, double, bool forced,
+                                                        Collective collective, double,
+                                                        const std::optional<std::string>& named,
                                                         std::string& reason) {
   const OffsetPlanner& found = *find_algorithm(algorithm, AppliesTo::offsets, rows_).offsets;
   reason = found.applicable(*near_, collective);
   if (!reason.empty()) return {};
   reason = found.pays(*near_, collective);
-  if (!reason.empty() && !forced) return {};
+  if (!reason.empty() && !named) return {};
   const std::pair key(algorithm, collective);
   if (const auto known = planned_.find(key); known != planned_.end()) return known->second;
   std::vector<VariantPtr> all;

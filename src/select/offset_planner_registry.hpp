@@ -18,7 +18,8 @@ class OffsetPlannerRegistry final : public PlannerRegistry {
       : near_(std::move(near)), rows_(rows) {}
   std::vector<std::string> algorithms() const override;
   std::vector<VariantPtr> variants(const std::string& algorithm, Collective collective,
-                                   double block_bytes, bool forced, std::string& reason) override;
+                                   double block_bytes, const std::optional<std::string>& named,
+                                   std::string& reason) override;
 
  private:
   std::shared_ptr<const Neighborhood> near_;

@@ -2,6 +2,7 @@
 // The planners that one neighborhood can use, whatever its kind.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,12 @@ class PlannerRegistry {
   virtual ~PlannerRegistry() = default;
   virtual std::vector<std::string> algorithms() const = 0;  // linear first
   // The variants of one algorithm, the same on all ranks; none, with the reason, if it is
-  // impossible or not expected to pay. forced: it is asked for by name. Then it has variants
-  // wherever it is possible, and `reason` says why they are not expected to pay, if so. Collective
-  // on graphs.
+  // impossible or not expected to pay. named: it is asked for by name, with this variant or, if
+  // that is empty, with any. Then it has variants wherever it is possible, and `reason` says why
+  // they are not expected to pay, if so. Collective on graphs.
   virtual std::vector<VariantPtr> variants(const std::string& algorithm, Collective collective,
-                                           double block_bytes, bool forced,
+                                           double block_bytes,
+                                           const std::optional<std::string>& named,
                                            std::string& reason) = 0;
 };
 

@@ -39,8 +39,8 @@ class OneVariant final : public PlannerRegistry {
  public:
   explicit OneVariant(int failing) : scheme_(std::make_shared<FailsOnOneRank>(failing)) {}
   std::vector<std::string> algorithms() const override { return {"broken"}; }
-  std::vector<VariantPtr> variants(const std::string&, Collective, double, bool,
-                                   std::string&) override {
+  std::vector<VariantPtr> variants(const std::string&, Collective, double,
+                                   const std::optional<std::string>&, std::string&) override {
     return {scheme_};
   }
 
@@ -54,14 +54,14 @@ TEST(StrictPlannerRegistry, APlanThatFailsOnOneRankFailsOnAll) {
   std::string reason;
   StrictPlannerRegistry broken(std::make_unique<OneVariant>(last), vertex, MPI_COMM_WORLD);
   for (int again = 0; again < 2; ++again) try {
-      broken.variants("broken", Collective::alltoall, 8, false, reason);
+      broken.variants("broken", Collective::alltoall, 8, std::nullopt, reason);
       ADD_FAILURE() << "on rank " << rank;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Errc::memory);
       EXPECT_EQ(std::string(error.what()), text("rank ", last, " has no room for its plan"));
     }
   StrictPlannerRegistry whole(std::make_unique<OneVariant>(-1), vertex, MPI_COMM_WORLD);
-  EXPECT_EQ(whole.variants("broken", Collective::alltoall, 8, false, reason).size(), 1u);
+  EXPECT_EQ(whole.variants("broken", Collective::alltoall, 8, std::nullopt, reason).size(), 1u);
 }
 
 }  // namespace

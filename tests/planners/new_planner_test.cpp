@@ -80,7 +80,7 @@ TEST(NewPlanner, ForOffsetsIsFoundByItsRowAndProven) {
     OffsetPlannerRegistry registry(near, rows);
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
       std::string reason;
-      const auto variants = registry.variants("backwards", collective, 8, false, reason);
+      const auto variants = registry.variants("backwards", collective, 8, std::nullopt, reason);
       ASSERT_EQ(variants.size(), 1u) << reason;
       std::vector<Plan> plans;
       for (int rank = 0; rank < grid.ranks(); ++rank) plans.push_back(variants[0]->plan(rank));

@@ -21,13 +21,19 @@
 // The ways differ in what a block may pass. Receivers share ("receivers"), senders share too ("both
 // ends"), or senders share twice before ("senders twice"). What a rank still has for one target
 // after a stage is one message again and can be shared again.
+//
+// Any other point of the front runs when it is asked for by name (balance_name.hpp): "3 stages", "5
+// stages price 10". It is planned at one root, too, and nothing else is. `auto` does not try them:
+// more stages take several times as long to plan.
+#include <cmath>
 #include <limits>
 #include <utility>
 
+#include "base/error.hpp"
 #include "planners/graphs/irregular.hpp"
 #include "planners/graphs/planning_root.hpp"
 #include "planners/graphs/shared_relays.hpp"
-#include "planners/patterns/balanced.hpp"
+#include "planners/patterns/balance_name.hpp"
 
 namespace tonari {
 namespace {
@@ -43,8 +49,25 @@ std::string pays(const GraphFacts& facts, const GraphTask& task) {
   return "";
 }
 
+std::vector<GraphVariant> one_point(RankGroup& group, std::span<const Vertex> vertices,
+                                    const GraphFacts& facts, const GraphTask& task) {
+  BalanceOptions options = balance_named(task.variant);
+  if (options.price > 0 && !std::isinf(options.price))
+    options.price = root_words(options.price * priced_word_bytes, facts, task);
+  if (const std::string reason = too_large_for_a_root(facts); !reason.empty())
+    fail(Errc::algorithm, "balanced/", task.variant, " cannot be used here: ", reason);
+  const RootPlanner point{task.variant, [options](const CommunicationMatrix& matrix) {
+                            return balanced(matrix, options);
+                          }};
+  std::vector<GraphVariant> all;
+  all.emplace_back(graph_balanced, task.variant, vertices, task,
+                   std::move(plan_at_roots(group, vertices, facts, task, {&point, 1}).front()));
+  return all;
+}
+
 std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
                                    const GraphFacts& facts, const GraphTask& task) {
+  if (names_a_balance(task.variant)) return one_point(group, vertices, facts, task);
   const Work work = all_work(task);
   std::vector<GraphVariant> all;
   SharedRelays senders(group, vertices, facts, task);
@@ -62,7 +85,9 @@ std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> ver
                         }});
   };
   add("whole pattern", std::numeric_limits<double>::infinity());
-  if (task.forwarding() > 0) add("whole pattern priced", message_time(task) / task.forwarding());
+  if (task.forwarding() > 0)
+    add("whole pattern priced",
+        root_words(message_time(task) / task.forwarding_byte(), facts, task));
   std::vector<std::vector<Relay>> relays = plan_at_roots(group, vertices, facts, task, planners);
   for (std::size_t j = 0; j < planners.size(); ++j)
     all.emplace_back(graph_balanced, planners[j].variant, vertices, task, std::move(relays[j]));

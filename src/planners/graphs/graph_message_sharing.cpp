@@ -32,7 +32,7 @@
 // to the work of the busier of the two. There, work is messages sent and received and blocks passed
 // on, as LogGP prices them. Cases 2 to 4, which add to the work of a third rank, are left out
 // there. "whole pattern": this is the central algorithm, both phases, where the pattern fits one
-// rank (planning_root.hpp).
+// rank (planning_root.hpp). "whole pattern phase I" is its first phase alone, when it is named.
 #include "planners/graphs/irregular.hpp"
 #include "planners/graphs/planning_root.hpp"
 #include "planners/graphs/shared_relays.hpp"
@@ -72,8 +72,10 @@ std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> ver
     add(std::string(variant) + " phase II in two steps", twice.deliver());
   }
   if (!fits_a_root(facts)) return all;
-  const RootPlanner central{"whole pattern", [](const CommunicationMatrix& matrix) {
-                              return combine(matrix, share_messages(matrix, 2));
+  const bool first_phase = task.variant == "whole pattern phase I";
+  const RootPlanner central{first_phase ? task.variant : "whole pattern",
+                            [phases = first_phase ? 1 : 2](const CommunicationMatrix& matrix) {
+                              return combine(matrix, share_messages(matrix, phases));
                             }};
   add(central.variant,
       std::move(plan_at_roots(group, vertices, facts, task, {&central, 1}).front()));

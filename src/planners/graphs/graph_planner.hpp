@@ -37,6 +37,9 @@ struct GraphTask {
   // The algorithm is asked for by name: it is planned wherever it is possible, whether or not it is
   // expected to pay.
   bool forced = false;
+  // The variant that is asked for by name. Planners may take it for a wish that they fulfill only
+  // then; whoever asks picks it from what they make. Empty: any.
+  std::string variant = {};
   // What a block costs a rank that passes it on: it is copied in and out and crosses the network
   // once more.
   double forwarding() const { return block_bytes * forwarding_byte(); }

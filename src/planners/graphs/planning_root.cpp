@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <utility>
 
 #include "base/error.hpp"
@@ -13,6 +14,7 @@ namespace {
 struct Sent {
   std::int32_t from, to;
   BlockId block;
+  std::uint64_t words;
   friend auto operator<=>(const Sent&, const Sent&) = default;
 };
 
@@ -24,7 +26,7 @@ struct Step {
 
 CommunicationMatrix matrix_of(int ranks, std::span<const Sent> sent) {
   std::vector<Flow> flows;
-  for (const Sent& s : sent) flows.push_back({s.from, s.to, 1});
+  for (const Sent& s : sent) flows.push_back({s.from, s.to, s.words});
   return CommunicationMatrix(ranks, flows);
 }
 
@@ -32,8 +34,12 @@ CommunicationMatrix matrix_of(int ranks, std::span<const Sent> sent) {
 // of the entries.
 std::vector<Step> steps_of(const MessageSchedule& schedule, const CommunicationMatrix& matrix,
                            std::span<const Sent> sent) {
-  std::vector<std::size_t> first(matrix.blocks() + 1);
-  for (BlockNumber b = 0; b < matrix.blocks(); ++b) first[b + 1] = first[b] + matrix.words(b);
+  std::vector<std::size_t> first(matrix.blocks() + 1, sent.size());
+  for (std::size_t s = sent.size(), b = matrix.blocks(); s-- > 0;) {
+    if (s + 1 == sent.size() || sent[s].from != sent[s + 1].from || sent[s].to != sent[s + 1].to)
+      --b;
+    first[b] = s;
+  }
   std::vector<Step> steps;
   for (const CombinedMessage& m : schedule.messages())
     for (BlockNumber b : schedule.blocks(m))
@@ -83,18 +89,21 @@ class OneOfEach {
   std::vector<std::int32_t> seen_, needed_;
 };
 
-// A message to a root: its number, then target, origin's block. To the root's ranks: its number,
-// then stage, peer, origin, block, first what leaves, a -1, then what comes.
+// A message to a root: its number, then target, origin's block and its words. To the root's ranks:
+// its number, then stage, peer, origin, block, first what leaves, a -1, then what comes.
 class PlanningRoots {
  public:
-  PlanningRoots(RankGroup& group, Collective collective, std::span<const RootPlanner> planners)
+  PlanningRoots(RankGroup& group, Collective collective, bool sized,
+                std::span<const RootPlanner> planners)
       : group_(group),
         collective_(collective),
+        sized_(sized),
         planners_(planners),
         relays_(planners.size(), std::vector<Relay>(group.here().size())) {}
 
-  std::vector<std::vector<Relay>> run(const std::vector<Relay>& direct) {
-    ask(direct);
+  std::vector<std::vector<Relay>> run(std::span<const Vertex> vertices,
+                                      const std::vector<Relay>& direct) {
+    ask(vertices, direct);
     std::vector<std::vector<Sent>> patterns(planners_.size());  // of roots that are here
     for (std::size_t k : group_.receivers())
       for (const GroupMessage& message : group_.inbox(k))
@@ -122,11 +131,13 @@ class PlanningRoots {
                                      static_cast<std::int64_t>(planners_.size()));
   }
 
-  void ask(const std::vector<Relay>& direct) {
+  void ask(std::span<const Vertex> vertices, const std::vector<Relay>& direct) {
     for (std::size_t k = 0; k < direct.size(); ++k) {
+      const OwnBytes bytes(vertices[k], collective_);
       std::vector<Word> words{0};
       for (const Hop& hop : direct[k].out)
-        words.insert(words.end(), {hop.peer, Word{hop.block.block}});
+        words.insert(words.end(), {hop.peer, Word{hop.block.block},
+                                   sized_ ? static_cast<Word>(bytes(hop.block.block)) : Word{1}});
       if (words.size() == 1) continue;
       for (std::size_t j = 0; j < planners_.size(); ++j)
         words[0] = static_cast<Word>(j), group_.send(k, root(j), words);
@@ -135,10 +146,11 @@ class PlanningRoots {
   }
 
   static void read(const GroupMessage& message, std::vector<Sent>& pattern) {
-    for (std::size_t w = 1; w < message.words.size(); w += 2)
+    for (std::size_t w = 1; w < message.words.size(); w += 3)
       pattern.push_back({message.from,
                          static_cast<std::int32_t>(message.words[w]),
-                         {message.from, static_cast<std::uint32_t>(message.words[w + 1])}});
+                         {message.from, static_cast<std::uint32_t>(message.words[w + 1])},
+                         static_cast<std::uint64_t>(message.words[w + 2])});
   }
 
   void answer(std::size_t j, std::vector<Sent> sent) {
@@ -186,6 +198,7 @@ class PlanningRoots {
 
   RankGroup& group_;
   Collective collective_;
+  bool sized_;
   std::span<const RootPlanner> planners_;
   std::vector<std::vector<Relay>> relays_;  // per planner and rank here
 };
@@ -196,11 +209,23 @@ bool fits_a_root(const GraphFacts& facts) {
   return facts.edges <= most_root_blocks && facts.ranks <= most_root_ranks;
 }
 
+std::string too_large_for_a_root(const GraphFacts& facts) {
+  return fits_a_root(facts) ? ""
+                            : text("one rank plans the whole pattern for all, which may have ",
+                                   most_root_blocks, " blocks and ", most_root_ranks,
+                                   " ranks; this one has ", facts.edges, " and ", facts.ranks);
+}
+
+double root_words(double bytes, const GraphFacts& facts, const GraphTask& task) {
+  if (facts.sized) return bytes;
+  return task.block_bytes > 0 ? bytes / task.block_bytes : std::numeric_limits<double>::infinity();
+}
+
 std::vector<std::vector<Relay>> plan_at_roots(RankGroup& group, std::span<const Vertex> vertices,
                                               const GraphFacts& facts, const GraphTask& task,
                                               std::span<const RootPlanner> planners) {
-  return PlanningRoots(group, task.collective, planners)
-      .run(graph_linear.variants(group, vertices, facts, task).front().relays());
+  return PlanningRoots(group, task.collective, facts.sized, planners)
+      .run(vertices, graph_linear.variants(group, vertices, facts, task).front().relays());
 }
 
 }  // namespace tonari

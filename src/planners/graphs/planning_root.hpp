@@ -21,8 +21,15 @@ bool fits_a_root(const GraphFacts& facts);
 
 struct RootPlanner {
   std::string variant;
-  std::function<MessageSchedule(const CommunicationMatrix&)> plan;  // of blocks of one word each
+  // Words are bytes where the sizes of blocks are known (GraphFacts::sized), else blocks.
+  std::function<MessageSchedule(const CommunicationMatrix&)> plan;
 };
+
+// The words of such a matrix that so many bytes are.
+double root_words(double bytes, const GraphFacts& facts, const GraphTask& task);
+
+// Empty if the pattern fits, else the reason why not.
+std::string too_large_for_a_root(const GraphFacts& facts);
 
 // The relays of the ranks here, per planner. Throws Errc::internal on all ranks if a root fails.
 // Collective.

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every point on the front of balanced, and Phase I of message sharing alone, by name: what `tonari
+// share` counts also runs.
+#include <algorithm>
+
+#include "planners/graphs/graphs.hpp"
+#include "planners/graphs/planning_root.hpp"
+#include "planners/graphs/spread.hpp"
+#include "planners/patterns/balance_name.hpp"
+#include "planners/patterns/message_sharing.hpp"
+#include "support/errors.hpp"
+#include "support/random_cases.hpp"
+
+namespace tonari {
+namespace {
+
+using namespace graphs;
+
+const char* const front_points[] = {"2 stages",         "3 stages",
+                                    "4 stages price 5", "2 stages price 5 words 1.25",
+                                    "5 stages",         "6 stages price 2.5 words 2",
+                                    "7 stages price 0", "8 stages words 3"};
+
+GraphTask named(Collective collective, const std::string& variant, double bytes = 8) {
+  return {collective, bytes, {}, true, variant};
+}
+
+// Blocks of 1 to 4096 bytes, or all of 8.
+std::vector<Vertex> weighted_edges(std::vector<Vertex> vertices, bool alike) {
+  for (Vertex& v : vertices)
+    for (std::int32_t target : v.targets)
+      v.bytes.push_back(alike ? 8 : std::uint64_t{1} << (7 * v.rank + 5 * target + 65) % 13);
+  return vertices;
+}
+
+std::vector<GraphVariant> plan_point(const GraphPlanner& planner,
+                                     const std::vector<Vertex>& vertices, const GraphTask& task) {
+  LocalRankGroup group(static_cast<int>(vertices.size()));
+  return planner.variants(group, vertices, gather_facts(group, vertices), task);
+}
+
+// A few ranks write to most others, the others to few.
+std::vector<Vertex> busy_graph(std::mt19937& random, int ranks) {
+  Edges edges = erdos_renyi(ranks, 0.1, random);
+  for (int hub = 0; hub < ranks; hub += 7)
+    for (int r = 0; r < ranks; ++r)
+      if (r != hub && random() % 3) edges.emplace_back(hub, r);
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  return make(ranks, edges);
+}
+
+CommunicationMatrix matrix_in_bytes(const std::vector<Vertex>& vertices) {
+  std::vector<Flow> flows;
+  for (const Vertex& v : vertices)
+    for (std::size_t i = 0; i < v.targets.size(); ++i)
+      flows.push_back({v.rank, v.targets[i], v.bytes[i]});
+  return CommunicationMatrix(static_cast<int>(vertices.size()), flows);
+}
+
+TEST(NamedBalance, EveryPointIsProvenOnAnyGraph) {
+  std::mt19937 random(41);
+  for (unsigned seed = 0; seed < test::random_cases(30u) && !HasFailure(); ++seed) {
+    const std::vector<Vertex> plain = any_graph(random, 24), heavy = weighted_edges(plain, false);
+    for (Collective collective : {Collective::alltoall, Collective::allgather})
+      for (const char* point : front_points)
+        expect_proven(graph_balanced, seed % 2 ? plain : heavy, named(collective, point), seed);
+  }
+}
+
+TEST(NamedBalance, EveryPointIsProvenOnFewRanks) {
+  for (int ranks = 1; ranks <= 5; ++ranks)
+    for (const char* point : front_points)
+      for (Collective collective : {Collective::alltoall, Collective::allgather}) {
+        expect_proven(graph_balanced, make(ranks, {}), named(collective, point), 1);
+        expect_proven(graph_balanced, make(ranks, complete(ranks)), named(collective, point), 1);
+      }
+}
+
+TEST(NamedBalance, DoesNotDependOnProcesses) {
+  std::mt19937 random(42);
+  for (const char* point : front_points)
+    expect_same_however_spread(graph_balanced, weighted_edges(busy_graph(random, 20), false),
+                               named(Collective::alltoall, point), random);
+}
+
+void expect_as_counted(const std::vector<Vertex>& vertices, const std::string& point) {
+  SCOPED_TRACE(point);
+  const CommunicationMatrix matrix = matrix_in_bytes(vertices);
+  BalanceOptions options = balance_named(point);
+  options.price *= priced_word_bytes;
+  const ScheduleMetrics counted = balanced(matrix, options).metrics(matrix);
+  std::vector<GraphVariant> ways =
+      plan_point(graph_balanced, vertices, named(Collective::alltoall, point));
+  ASSERT_EQ(ways.size(), 1u);
+  EXPECT_EQ(ways[0].variant(), point);
+  LocalRankGroup group(static_cast<int>(vertices.size()));
+  ways[0].gather(group);
+  EXPECT_EQ(ways[0].traffic().most_out, counted.most_sent);
+  EXPECT_EQ(ways[0].traffic().most_in, counted.most_received);
+  EXPECT_EQ(ways[0].traffic().stages, counted.stages);
+  EXPECT_NEAR(static_cast<double>(ways[0].volumes()->total),
+              counted.words * static_cast<double>(matrix.statistics().words), 0.5);
+}
+
+// The root knows the bytes of every block: it plans what `tonari share` counts.
+TEST(NamedBalance, RunsWhatIsCounted) {
+  std::mt19937 random(43);
+  for (int k = 0; k < 4; ++k) {
+    const std::vector<Vertex> graph = busy_graph(random, 48);
+    for (const char* point : front_points) {
+      expect_as_counted(weighted_edges(graph, false), point);
+      expect_as_counted(weighted_edges(graph, true), point);
+    }
+  }
+}
+
+// Without bytes, of blocks that have 8 of them on average, a price in words is one in blocks.
+TEST(NamedBalance, WithoutBytesBlocksAreAlike) {
+  std::mt19937 random(44);
+  const std::vector<Vertex> graph = busy_graph(random, 48);
+  for (const char* point : front_points)
+    EXPECT_EQ(
+        plan_point(graph_balanced, graph, named(Collective::alltoall, point))[0].relays()[0].out,
+        plan_point(graph_balanced, weighted_edges(graph, true),
+                   named(Collective::alltoall, point))[0]
+            .relays()[0]
+            .out)
+        << point;
+}
+
+TEST(NamedBalance, MoreStagesTakeFewerMessages) {
+  std::mt19937 random(45);
+  const std::vector<Vertex> graph = busy_graph(random, 200);
+  std::int64_t most[2];
+  for (int k : {0, 1}) {
+    std::vector<GraphVariant> ways =
+        plan_point(graph_balanced, graph, named(Collective::alltoall, k ? "4 stages" : "2 stages"));
+    LocalRankGroup group(200);
+    most[k] = gather_traffic(group, ways[0].relays()).most_out;
+  }
+  EXPECT_LT(most[1], most[0]);
+}
+
+TEST(NamedBalance, NamesThatAreNoneSaySo) {
+  for (const char* wrong :
+       {"1 stages", "9 stages", "3", "3 ", "3 stage", "3 stages ", "03 stages", "3 stages price",
+        "3 stages price x", "3 stages price -1", "3 stages price nan", "3 stages words 0.5",
+        "3 stages words 2 price 5", "3 stages price 5 price 6", "3 stages price 5 words 2 words 2",
+        "3 stages words 2 words 2", "3 stages price 1e5", "3  stages"}) {
+    EXPECT_TRUE(names_a_balance(wrong)) << wrong;
+    test::expect_sentence(test::error_of([&] { balance_named(wrong); }), Errc::algorithm,
+                          {"balanced has no variant", wrong, "'2 stages' to '8 stages'"});
+  }
+  EXPECT_FALSE(names_a_balance("both ends"));
+  EXPECT_FALSE(names_a_balance(""));
+  const BalanceOptions options = balance_named("6 stages price 2.5 words 1.5");
+  EXPECT_EQ(options.stages, 6);
+  EXPECT_EQ(options.price, 2.5);
+  EXPECT_EQ(options.words, 1.5);
+}
+
+TEST(NamedBalance, APatternThatIsTooLargeSaysSo) {
+  const std::vector<Vertex> vertices = make(2, {{0, 1}});
+  LocalRankGroup group(2);
+  GraphFacts facts = gather_facts(group, vertices);
+  facts.edges = most_root_blocks + 1;
+  const Error error = test::error_of([&] {
+    graph_balanced.variants(group, vertices, facts, named(Collective::alltoall, "3 stages"));
+  });
+  test::expect_sentence(error, Errc::algorithm,
+                        {"balanced/3 stages cannot be used here", "131072 blocks", "131073"});
+}
+
+TEST(NamedSharing, PhaseOneRunsAlone) {
+  std::mt19937 random(46);
+  for (unsigned seed = 0; seed < 6 && !HasFailure(); ++seed) {
+    const std::vector<Vertex> vertices = weighted_edges(busy_graph(random, 40), true);
+    const GraphTask task = named(Collective::alltoall, "whole pattern phase I");
+    expect_proven(graph_message_sharing, vertices, task, seed);
+    const CommunicationMatrix matrix = matrix_in_bytes(vertices);
+    const ScheduleMetrics counted = combine(matrix, share_messages(matrix, 1)).metrics(matrix);
+    const std::vector<GraphVariant> ways = plan_point(graph_message_sharing, vertices, task);
+    LocalRankGroup group(40);
+    EXPECT_EQ(ways.back().variant(), task.variant);
+    EXPECT_EQ(gather_traffic(group, ways.back().relays()).most_out, counted.most_sent);
+  }
+}
+
+}  // namespace
+}  // namespace tonari
