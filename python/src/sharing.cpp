@@ -15,8 +15,9 @@
 #include "analysis/schedule_plan.hpp"
 #include "base/error.hpp"
 #include "cost/simulator.hpp"
-#include "planners/patterns/balanced.hpp"
+#include "planners/patterns/balance_name.hpp"
 #include "planners/patterns/message_sharing.hpp"
+#include "planners/patterns/schedule_file.hpp"
 #include "planners/patterns/store_and_forward.hpp"
 
 namespace nb = nanobind;
@@ -119,25 +120,34 @@ SharingAnswer answer(const CommunicationMatrix& matrix, const Scheme& scheme,
   return answer;
 }
 
+Scheme balanced_scheme(std::string variant, const BalanceOptions& options) {
+  return {"balanced", std::move(variant), "",
+          [options](const CommunicationMatrix& m) { return balanced(m, options); }};
+}
+
+// One that is listed, or any point of balanced.
+Scheme find_scheme(int ranks, const std::string& name, const std::string& variant) {
+  for (Scheme& scheme : schemes(ranks))
+    if (scheme.name == name && scheme.variant == variant) return std::move(scheme);
+  if (name == "balanced" && names_a_balance(variant))
+    return balanced_scheme(variant, balance_named(variant));
+  fail(Errc::algorithm, "there is no scheme '", name, "' with variant '", variant, "' on ", ranks,
+       " ranks");
+}
+
 SharingAnswer analyze(const CommunicationMatrix& matrix, const std::string& name,
                       const std::string& variant, const LogGP& machine) {
-  const std::vector<Scheme> all = schemes(matrix.ranks());
-  const auto scheme = std::find_if(all.begin(), all.end(), [&](const Scheme& s) {
-    return s.name == name && s.variant == variant;
-  });
-  if (scheme == all.end())
-    fail(Errc::algorithm, "there is no scheme '", name, "' with variant '", variant, "' on ",
-         matrix.ranks(), " ranks");
-  return answer(matrix, *scheme, machine);
+  return answer(matrix, find_scheme(matrix.ranks(), name, variant), machine);
+}
+
+std::string schedule(const CommunicationMatrix& matrix, const std::string& name,
+                     const std::string& variant) {
+  return schedule_text(matrix, find_scheme(matrix.ranks(), name, variant).make(matrix));
 }
 
 SharingAnswer analyze_balanced(const CommunicationMatrix& matrix, int stages, double price,
                                double words, const LogGP& machine) {
-  const BalanceOptions options{stages, price, words};
-  return answer(matrix,
-                {"balanced", "", "",
-                 [options](const CommunicationMatrix& m) { return balanced(m, options); }},
-                machine);
+  return answer(matrix, balanced_scheme("", {stages, price, words}), machine);
 }
 
 CommunicationMatrix make_matrix(int ranks, const RanksIn& senders, const RanksIn& receivers,
@@ -208,6 +218,8 @@ void bind_sharing(nb::module_& m) {
           [](const CommunicationMatrix& matrix) { return matrix.statistics().most_words_sent; })
       .def("analyze", &analyze, "scheme"_a, "variant"_a, "machine"_a,
            nb::call_guard<nb::gil_scoped_release>())
+      .def("schedule", &schedule, "scheme"_a, "variant"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "Who sends which blocks to whom, as text (src/planners/patterns/schedule_file.hpp).")
       .def("analyze_balanced", &analyze_balanced, "stages"_a, "price"_a, "words"_a, "machine"_a,
            nb::call_guard<nb::gil_scoped_release>(),
            "price: more words that one message less may cost; words: most of all, relative to "

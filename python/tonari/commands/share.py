@@ -15,12 +15,13 @@ from tonari.benchmark.report import report
 from tonari.commands.options import Json, Machine, Output
 from tonari.communication import Communication, read_communication, read_product
 from tonari.core import core
-from tonari.errors import ALGORITHM, Error
+from tonari.errors import ALGORITHM, FILE, Error
 from tonari.sharing_front import SETTINGS, Setting, compare
 from tonari.sharing_plot import draw
 from tonari.suggestion import did_you_mean
 from tonari.views.share import show, show_front
 
+POINT = "balanced/"  # goes on with the stages, the price and the words of a point on its front
 THREADS = 2  # each plans and prices one scheme, without the interpreter's lock
 
 
@@ -66,7 +67,8 @@ def share(
         str,
         typer.Option(
             metavar="S,S,...",
-            help="direct, store-and-forward/2, ..., sharing-1, sharing-2, balanced; default: all.",
+            help="direct, store-and-forward/2, ..., sharing-1, sharing-2, balanced, "
+            "balanced/3 stages price 5, ...; default: all.",
         ),
     ] = "",
     machine: Machine = "",
@@ -77,6 +79,13 @@ def share(
             help="Plan balanced with every setting, and compare the best with each other scheme.",
         ),
     ] = False,
+    schedule: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write who sends which blocks to whom, of the one scheme that --schemes names.",
+        ),
+    ] = None,
     json: Json = False,
     file: Output = None,
     plot: Annotated[
@@ -114,6 +123,8 @@ def share(
         status.update(f"planning for {pattern.ranks:,} ranks")
         answers = analyze(pattern, schemes, machine)
         settings = analyze_settings(pattern, machine) if front else []
+        if schedule:
+            write_schedule(pattern, schemes, schedule)
     rows = [json_row(answer, pattern.ranks) for answer in answers]
     rows += [
         json_row(answer, pattern.ranks) | {"variant": str(setting)} for setting, answer in settings
@@ -147,6 +158,22 @@ def analyze(pattern: Communication, schemes: str = "", machine: str = "") -> lis
         return list(pool.map(lambda scheme: matrix.analyze(*scheme, model), chosen))
 
 
+def write_schedule(pattern: Communication, schemes: str, path: Path) -> None:
+    """The schedule of the one scheme that is named."""
+    chosen = _chosen(core().sharing_schemes(pattern.ranks), schemes)
+    if len(chosen) != 1:
+        raise Error(
+            f"--schedule writes the schedule of one scheme, and here are {len(chosen)}; name one "
+            "with --schemes, such as sharing-2 or 'balanced/3 stages'",
+            ALGORITHM,
+        )
+    text = _inputs(pattern, "")[0].schedule(*chosen[0])
+    try:
+        path.write_text(text, encoding="ascii")
+    except OSError as error:
+        raise Error(f"{path}: cannot write the schedule: {error.strerror}", FILE) from error
+
+
 def analyze_settings(pattern: Communication, machine: str = "") -> list[tuple[Setting, Any]]:
     """balanced with all of SETTINGS."""
     matrix, model = _inputs(pattern, machine)
@@ -172,14 +199,16 @@ def _chosen(known: list[tuple[str, str, str]], schemes: str) -> list[tuple[str, 
     asked = [core().current_name(name) for name in schemes.split(",")]
     names = asked if schemes else [name for name, _, _ in known]
     there = dict.fromkeys(name for name, _, _ in known)
+    points = [name for name in names if name.startswith(POINT) and "balanced" in there]
     for name in names:
-        if name not in there:
+        if name not in there and name not in points:
             raise Error(
                 f"there is no scheme '{name}' here; choose from {', '.join(there)}"
                 + did_you_mean(name, there),
                 ALGORITHM,
             )
-    return [(name, variant) for name, variant, _ in known if name in names]
+    listed = [(name, variant) for name, variant, _ in known if name in names]
+    return listed + [("balanced", point.removeprefix(POINT)) for point in points]
 
 
 def json_row(answer: Any, ranks: int) -> dict[str, Any]:

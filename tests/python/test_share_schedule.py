@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""tonari share --schedule: files are judged by a checker that knows their format and the pattern,
+and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from command_line import printed, refused
+
+
+def read(text):
+    """Ranks and messages, (stage, from, to, blocks), of a schedule file."""
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    assert lines[0] == "tonari schedule 1"
+    word, ranks = lines[1].split()
+    assert word == "ranks"
+    messages = []
+    for line in lines[2:]:
+        head, blocks = line.split(":")
+        stage, sender, receiver = map(int, head.split())
+        messages.append(
+            (stage, sender, receiver, [tuple(map(int, b.split("-"))) for b in blocks.split()])
+        )
+    return int(ranks), messages
+
+
+def check(text, pairs, ranks):
+    """What is wrong with a schedule for the pairs of a pattern; nothing if it is right."""
+    found, messages = read(text)
+    if found != ranks:
+        return f"{found} ranks"
+    at = {pair: (pair[0], -1) for pair in pairs}  # where a block is, since which stage
+    passed = {pair: {pair[0]} for pair in pairs}
+    if messages != sorted(messages) or len({m[:3] for m in messages}) != len(messages):
+        return "order"
+    for stage, sender, receiver, blocks in messages:
+        if stage < 0 or sender == receiver or not blocks or blocks != sorted(set(blocks)):
+            return f"message {stage} {sender} {receiver}"
+        for block in blocks:
+            if block not in at:
+                return f"block {block} is not of the pattern"
+            rank, since = at[block]
+            if rank != sender or since >= stage:
+                return f"block {block} is not at {sender} in stage {stage}"
+            if receiver in passed[block] or not 0 <= receiver < ranks:
+                return f"block {block} comes to {receiver} again"
+            at[block] = receiver, stage
+            passed[block].add(receiver)
+    late = [block for block, (rank, _) in at.items() if rank != block[1]]
+    return f"lost {late}" if late else ""
+
+
+def pattern(ranks, seed):
+    """Hubs and others: {(from, to): words}."""
+    random = np.random.default_rng(seed)
+    return {
+        (a, int(b)): int(random.integers(1, 30))
+        for a in range(ranks)
+        for b in random.choice(ranks, size=ranks - 2 if a < 2 else 4, replace=False)
+        if a != b
+    }
+
+
+@pytest.fixture
+def matrix(tmp_path):
+    def write(pairs, ranks):
+        path = tmp_path / "c.mtx"
+        lines = [f"{a + 1} {b + 1} {w}" for (a, b), w in pairs.items()]
+        head = f"%%MatrixMarket matrix coordinate integer general\n{ranks} {ranks} {len(pairs)}\n"
+        path.write_text(head + "\n".join(lines) + "\n")
+        return str(path)
+
+    return write
+
+
+def write_schedule(tonari, path, scheme, file):
+    arguments = ["share", path, "--communication", "--schemes", scheme]
+    done = tonari(*arguments, "--schedule", str(file), "--json")
+    assert done.stderr == ""
+    return printed(done), file.read_text()
+
+
+SCHEMES = ["direct", "store-and-forward/2", "forward-3", "sharing-1", "sharing-2"] + [
+    f"balanced/{point}"
+    for point in (
+        "2 stages",
+        "2 stages price 5 words 1.1",
+        "3 stages",
+        "4 stages price 10",
+        "5 stages",
+        "6 stages price 2",
+        "7 stages",
+        "8 stages words 2",
+    )
+]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_schedules_deliver_and_are_what_is_counted(tonari, matrix, tmp_path, scheme):
+    pairs = pattern(40, len(scheme))
+    row, text = write_schedule(tonari, matrix(pairs, 40), scheme, tmp_path / "s.txt")
+    assert check(text, pairs, 40) == ""
+    (counted,) = json.loads(row)
+    messages = read(text)[1]
+    sent = Counter(sender for _, sender, _, _ in messages)
+    received = Counter(receiver for _, _, receiver, _ in messages)
+    words = sum(pairs[block] for *_, blocks in messages for block in blocks)
+    assert counted["max_messages"] == max(sent.values())
+    assert counted["max_recv"] == max(received.values())
+    assert counted["stages"] == max(stage for stage, *_ in messages) + 1
+    assert counted["words"] == pytest.approx(words / sum(pairs.values()))
+
+
+def test_the_checker_finds_what_is_wrong(tonari, matrix, tmp_path):
+    """Every line that is dropped, and every block that leaves a stage earlier, is found."""
+    pairs = pattern(24, 3)
+    _, text = write_schedule(tonari, matrix(pairs, 24), "balanced/3 stages", tmp_path / "s.txt")
+    lines = text.splitlines()
+    assert check(text, pairs, 24) == ""
+    for k in range(3, len(lines)):
+        assert check("\n".join(lines[:k] + lines[k + 1 :]), pairs, 24)
+    silent = next((a, b) for a in range(24) for b in range(24) if a != b and (a, b) not in pairs)
+    assert check(text, {**pairs, silent: 1}, 24)
+    assert check(text, pairs, 25)
+
+
+def test_one_scheme_has_one_schedule(tonari, matrix, tmp_path):
+    path, file = matrix(pattern(12, 1), 12), tmp_path / "s.txt"
+    arguments = ["share", path, "--communication", "--schedule", str(file), "--schemes"]
+    refused(tonari(*arguments, "balanced"), "the schedule of one scheme")
+    refused(tonari(*arguments, "balanced/9 stages"), "'2 stages' to '8 stages'")
+    assert not file.exists()
+    there = ["share", path, "--communication", "--schemes", "direct", "--schedule", str(tmp_path)]
+    refused(tonari(*there), "cannot write the schedule")
