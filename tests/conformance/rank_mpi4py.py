@@ -13,10 +13,8 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-tests, verdicts = sys.argv[1:3]
-sys.path.insert(0, tests)
 sys.dont_write_bytecode = True
-out = (Path(verdicts) / str(os.getpid())).open("w", buffering=1)
+out = sys.stdout  # changed below; mpi4py.futures runs this file in workers without words, too
 
 
 class Recorder(unittest.TextTestResult):
@@ -52,6 +50,9 @@ class Recorder(unittest.TextTestResult):
 
 
 if __name__ == "__main__":
+    tests, verdicts = sys.argv[1:3]
+    sys.path.insert(0, tests)
+    out = (Path(verdicts) / str(os.getpid())).open("w", buffering=1)
     import main as suite  # mpi4py's
 
     runner = unittest.TextTestRunner(resultclass=Recorder, verbosity=0)
