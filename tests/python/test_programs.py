@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PETSc and DOLFINx as Debian has them, under Open MPI: the same results with `tonari run`, and
+counters show that their calls went through tonari. Skipped where these packages are missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import built
+import pytest
+from tonari import preload
+from tonari.benchmark.launch import ANY_RANKS
+
+FOLDER = Path(__file__).resolve().parents[1] / "programs"
+PYTHON = "/usr/bin/python3"  # the packages of Debian are not in the environment of the tests
+CALL = "MPI_Ineighbor_alltoallv"
+MPI = built.with_program(f"../lib/{preload.LIBRARY}").get("openmpi")
+pytestmark = [
+    pytest.mark.more,
+    pytest.mark.skipif(not MPI, reason="needs tonari for Open MPI (TONARI_BUILD)"),
+]
+
+
+def run(ranks: int, command: list[str], folder: Path, preloaded: bool) -> Any:
+    """What the job prints, and its calls by function: {calls, through_tonari}."""
+    assert MPI
+    library = Path(MPI["bin"]).parent / "lib" / preload.LIBRARY
+    words = [f"LD_PRELOAD={library}", f"TONARI_RUN_REPORT={folder}", "TONARI_PRELOAD=tonari"]
+    words = words if preloaded else []
+    environment = ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1"} | os.environ
+    environment = {k: v for k, v in environment.items() if not k.startswith("PYTHON")}
+    done = subprocess.run(
+        [MPI["mpiexec"], "-n", str(ranks), "env", *words, *command],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    print(json.dumps({"preloaded": preloaded, "said": done.stderr.strip().splitlines()[-1:]}))
+    rows = preload.rows(preload.read_records(folder))
+    return done.stdout, [row for row in rows if row["call"] == CALL]
+
+
+def prove(ranks: int, command: list[str], folder: Path, least: int) -> tuple[str, Any]:
+    """What both print, and the rows of the calls. least: of all ranks."""
+    alone, _ = run(ranks, command, folder, False)
+    ours, rows = run(ranks, command, folder, True)
+    assert ours == alone
+    assert sum(row["calls"] for row in rows) >= least
+    return str(ours), rows
+
+
+@pytest.fixture(scope="session")
+def petsc_cg(tmp_path_factory: pytest.TempPathFactory) -> str:
+    assert MPI
+    asked = ["pkg-config", "--cflags", "--libs", "PETSc"]
+    if not shutil.which("pkg-config") or subprocess.run(asked, capture_output=True).returncode:
+        pytest.skip("there is no PETSc: Debian's package is petsc-dev")
+    flags = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split()
+    program = tmp_path_factory.mktemp("petsc") / "petsc_cg"
+    source = FOLDER / "petsc_cg.c"
+    compiler = built.c_compiler(MPI)
+    subprocess.run([compiler, "-g", "-O2", source, *flags, "-lm", "-o", program], check=True)
+    return str(program)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+def test_petsc(petsc_cg: str, ranks: int, tmp_path: Path) -> None:
+    """The ghosts of each product: 210 of them, and those of the solver."""
+    command = [petsc_cg, "-sf_type", "neighbor", "-side", "12"]
+    said, rows = prove(ranks, command, tmp_path, 210 * ranks)
+    assert all(row["through_tonari"] == row["calls"] for row in rows), rows
+    assert said.count("residual ") > 10 and "products 0x" in said
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+def test_dolfinx(ranks: int, tmp_path: Path) -> None:
+    if subprocess.run([PYTHON, "-c", "import dolfinx.fem"], capture_output=True).returncode:
+        pytest.skip("there is no DOLFINx: Debian's package is python3-dolfinx")
+    command = [PYTHON, str(FOLDER / "dolfinx_ghosts.py"), "50"]
+    said, rows = prove(ranks, command, tmp_path, 61 * ranks)
+    assert said == "0 values are wrong\n"
+    assert all(row["through_tonari"] == row["calls"] for row in rows), rows
