@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -262,8 +263,11 @@ class MatrixMarketFile {
   // From where the last one ended.
   std::int64_t whole_number(const char*& at) const {
     char* end = nullptr;
+    errno = 0;  // strtoll takes the nearest number that fits, and says so here
     const std::int64_t number = std::strtoll(at, &end, 10);
-    if (end == at) complain("expected is a whole number at '" + std::string(at) + "'");
+    if (end == at || errno == ERANGE)
+      complain("expected is a whole number at '" + std::string(at) +
+               (end == at ? "'" : "', but it does not fit into 64 bits"));
     at = end;
     return number;
   }
@@ -288,10 +292,11 @@ class MatrixMarketFile {
       complain("it ends after " + std::to_string(k) + " of " + std::to_string(entries_) +
                " entries");
     const char* at = line_.c_str();
-    const std::int64_t row = whole_number(at) - 1, column = whole_number(at) - 1;
-    if (row < 0 || row >= part_.size || column < 0 || column >= part_.size)
-      complain("the entry is in row " + std::to_string(row + 1) + " and column " +
-               std::to_string(column + 1) + "; the matrix has " + std::to_string(part_.size));
+    const std::int64_t from_1_row = whole_number(at), from_1_column = whole_number(at);
+    if (std::min(from_1_row, from_1_column) < 1 || std::max(from_1_row, from_1_column) > part_.size)
+      complain("the entry is in row " + std::to_string(from_1_row) + " and column " +
+               std::to_string(from_1_column) + "; the matrix has " + std::to_string(part_.size));
+    const std::int64_t row = from_1_row - 1, column = from_1_column - 1;
     double value = 1;
     if (!pattern_) {
       char* end = nullptr;
@@ -306,11 +311,18 @@ class MatrixMarketFile {
   void keep(const Entry& entry) {
     if (entry.row >= part_.first && entry.row < part_.first + part_.owned) kept_.push_back(entry);
   }
+  void make_rows() {
+    try {
+      part_.begin.assign(static_cast<std::size_t>(part_.owned) + 1, 0);
+    } catch (const std::exception&) {
+      complain("there is no memory for the " + std::to_string(part_.owned) + " rows of a rank");
+    }
+  }
   // Rows in order, and the columns of each, too.
   void close() {
     std::ranges::sort(kept_, {},
                       [](const Entry& e) { return std::tuple(e.row, e.column, e.value); });
-    part_.begin.assign(static_cast<std::size_t>(part_.owned) + 1, 0);
+    make_rows();
     for (const Entry& entry : kept_) {
       ++part_.begin[static_cast<std::size_t>(entry.row - part_.first) + 1];
       part_.columns.push_back(entry.column);

@@ -114,4 +114,19 @@ TEST_F(MatrixFile, WhatIsWrongIsSaidEverywhere) {
   expect_refused(general + "2 2 1\n1 1 1 1\n", "nothing is expected at ' 1'");
 }
 
+TEST_F(MatrixFile, NumbersThatDoNotFitAreRefused) {
+  const std::string most = "9223372036854775807", least = "-9223372036854775808";
+  const std::string more = "9223372036854775808", less = "-9223372036854775809";
+  const std::string sentence = "', but it does not fit into 64 bits";
+  expect_refused(general + more + " " + more + " 0\n",
+                 ":2: expected is a whole number at '" + more);
+  expect_refused(general + more + " " + most + " 0\n", sentence);
+  expect_refused(general + "2 2 " + more + "\n", sentence);
+  expect_refused(general + most + " " + most + " 0\n", "there is no memory for the ");
+  expect_refused(general + "2 2 " + most + "\n", "it ends after 0 of " + most + " entries");
+  expect_refused(general + "2 2 1\n" + most + " 1 1\n", "in row " + most + " and column 1");
+  expect_refused(general + "2 2 1\n1 " + least + " 1\n", "in row 1 and column " + least);
+  expect_refused(general + "2 2 1\n" + less + " 1 1\n", sentence);
+}
+
 }  // namespace
