@@ -55,6 +55,13 @@ typedef tonari_request Iso_request;
  * them at a time. */
 TONARI_API int Iso_neighborhood_create(MPI_Comm cartcomm, int s, int relative_coordinates[],
                                        MPI_Comm* isocomm);
+/* The same with the keys of `info`, as tonari_neighborhood_create_cart() takes them; not in the
+ * paper. Requests made on isocomm and its duplicates inherit the values. info may be MPI_INFO_NULL,
+ * and may be freed after the call. Errors also: ARGUMENT (unknown key), ALGORITHM, MISMATCH (values
+ * differ between ranks). */
+TONARI_API int Iso_neighborhood_create_with_info(MPI_Comm cartcomm, int s,
+                                                 int relative_coordinates[], MPI_Info info,
+                                                 MPI_Comm* isocomm);
 
 /* Listing 2. [collective] Blocks of one size: consecutive in sendbuf and recvbuf, in the order of
  * the neighbors. allgather: sendbuf is one block. */
@@ -85,6 +92,40 @@ TONARI_API int Iso_neighbor_allgatherw_init(void* sendbuf, int sendcount, MPI_Da
                                             void* recvbuf, int recvcounts[], MPI_Aint recvdispls[],
                                             MPI_Datatype recvtypes[], MPI_Comm isocomm,
                                             Iso_request* request);
+
+/* Section 5: torus-direct, which sends blocks straight along each dimension. The paper measures
+ * these variants as Iso_neighbor_alltoall_direct and Iso_neighbor_allgather_direct,
+ * and prints no declarations. They are the calls above with torus-direct, whatever the info of
+ * Iso_neighborhood_create_with_info names; only the variable TONARI_ALGORITHM comes before both.
+ * [collective] */
+TONARI_API int Iso_neighbor_alltoall_direct_init(void* sendbuf, int sendcount,
+                                                 MPI_Datatype sendtype, void* recvbuf,
+                                                 int recvcount, MPI_Datatype recvtype,
+                                                 MPI_Comm isocomm, Iso_request* request);
+TONARI_API int Iso_neighbor_allgather_direct_init(void* sendbuf, int sendcount,
+                                                  MPI_Datatype sendtype, void* recvbuf,
+                                                  int recvcount, MPI_Datatype recvtype,
+                                                  MPI_Comm isocomm, Iso_request* request);
+TONARI_API int Iso_neighbor_alltoallv_direct_init(void* sendbuf, int sendcounts[],
+                                                  MPI_Aint senddispls[], MPI_Datatype sendtype,
+                                                  void* recvbuf, int recvcounts[],
+                                                  MPI_Aint recvdispls[], MPI_Datatype recvtype,
+                                                  MPI_Comm isocomm, Iso_request* request);
+TONARI_API int Iso_neighbor_allgatherv_direct_init(void* sendbuf, int sendcount,
+                                                   MPI_Datatype sendtype, void* recvbuf,
+                                                   int recvcounts[], MPI_Aint recvdispls[],
+                                                   MPI_Datatype recvtypes, MPI_Comm isocomm,
+                                                   Iso_request* request);
+TONARI_API int Iso_neighbor_alltoallw_direct_init(void* sendbuf, int sendcounts[],
+                                                  MPI_Aint senddispls[], MPI_Datatype sendtypes[],
+                                                  void* recvbuf, int recvcounts[],
+                                                  MPI_Aint recvdispls[], MPI_Datatype recvtypes[],
+                                                  MPI_Comm isocomm, Iso_request* request);
+TONARI_API int Iso_neighbor_allgatherw_direct_init(void* sendbuf, int sendcount,
+                                                   MPI_Datatype sendtype, void* recvbuf,
+                                                   int recvcounts[], MPI_Aint recvdispls[],
+                                                   MPI_Datatype recvtypes[], MPI_Comm isocomm,
+                                                   Iso_request* request);
 
 /* Listing 2: initiates the exchange and completes it. Errors: ARGUMENT (null), ACTIVE (Iso_istart
  * without completion), MPI. */

@@ -4,6 +4,7 @@
 #include <tonari/iso.h>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -78,8 +79,32 @@ Attached* attached_to(MPI_Comm isocomm) {
   return found ? attached : nullptr;
 }
 
+enum class Way : std::uint8_t { as_chosen, direct };
+
+// What an init call of tonari.h gets as `info`; owns it.
+class InitInfo {
+ public:
+  // Collective, because making one can fail.
+  InitInfo(MPI_Comm isocomm, Way way) {
+    if (way == Way::as_chosen) return;
+    run_collectively(isocomm, [&] {
+      check_mpi(MPI_Info_create(&info_), "MPI_Info_create");
+      check_mpi(MPI_Info_set(info_, "tonari_algorithm", "torus-direct"), "MPI_Info_set");
+    });
+  }
+  InitInfo(const InitInfo&) = delete;
+  InitInfo& operator=(const InitInfo&) = delete;
+  ~InitInfo() {
+    if (info_ != MPI_INFO_NULL) MPI_Info_free(&info_);
+  }
+  MPI_Info get() const { return info_; }
+
+ private:
+  MPI_Info info_ = MPI_INFO_NULL;
+};
+
 template <class Init>
-int init_on(MPI_Comm isocomm, Init init) {
+int init_on(MPI_Comm isocomm, Way way, Init init) {
   if (const int code = guarded(require_same_mpi)) return code;
   const Attached* attached = attached_to(isocomm);
   if (!attached) {
@@ -87,7 +112,9 @@ int init_on(MPI_Comm isocomm, Init init) {
                                  "that Iso_neighborhood_create returned in isocomm",
                                  Errc::topology));
   }
-  return raise(isocomm, init(attached->near));
+  int code = TONARI_SUCCESS;
+  const int made = guarded([&] { code = init(attached->near, InitInfo(isocomm, way).get()); });
+  return raise(isocomm, made == TONARI_SUCCESS ? code : made);
 }
 
 int require_one(const Iso_request* request) {
@@ -109,11 +136,17 @@ MPI_Comm with_attribute(MPI_Comm cartcomm, tonari_neighborhood near) {
 
 int Iso_neighborhood_create(MPI_Comm cartcomm, int s, int relative_coordinates[],
                             MPI_Comm* isocomm) {
+  return Iso_neighborhood_create_with_info(cartcomm, s, relative_coordinates, MPI_INFO_NULL,
+                                           isocomm);
+}
+
+int Iso_neighborhood_create_with_info(MPI_Comm cartcomm, int s, int relative_coordinates[],
+                                      MPI_Info info, MPI_Comm* isocomm) {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
   // Returns a negative number if isocomm is null. Then the other ranks fail, too, and do not wait
   // for this one.
-  int code = tonari_neighborhood_create_cart(cartcomm, isocomm ? s : -1, relative_coordinates,
-                                             MPI_INFO_NULL, &near);
+  int code = tonari_neighborhood_create_cart(cartcomm, isocomm ? s : -1, relative_coordinates, info,
+                                             &near);
   if (!isocomm) code = record("`isocomm` is NULL", Errc::argument);
   if (code != TONARI_SUCCESS) return raise(cartcomm, code);
   code = guarded([&] { *isocomm = with_attribute(cartcomm, near); });
@@ -124,18 +157,36 @@ int Iso_neighborhood_create(MPI_Comm cartcomm, int s, int relative_coordinates[]
 int Iso_neighbor_alltoall_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                int recvcount, MPI_Datatype recvtype, MPI_Comm isocomm,
                                Iso_request* request) {
-  return init_on(isocomm, [&](tonari_neighborhood near) {
+  return init_on(isocomm, Way::as_chosen, [&](tonari_neighborhood near, MPI_Info info) {
     return tonari_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, near,
-                                MPI_INFO_NULL, request);
+                                info, request);
+  });
+}
+
+int Iso_neighbor_alltoall_direct_init(void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                      void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                      MPI_Comm isocomm, Iso_request* request) {
+  return init_on(isocomm, Way::direct, [&](tonari_neighborhood near, MPI_Info info) {
+    return tonari_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, near,
+                                info, request);
   });
 }
 
 int Iso_neighbor_allgather_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                 int recvcount, MPI_Datatype recvtype, MPI_Comm isocomm,
                                 Iso_request* request) {
-  return init_on(isocomm, [&](tonari_neighborhood near) {
+  return init_on(isocomm, Way::as_chosen, [&](tonari_neighborhood near, MPI_Info info) {
     return tonari_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, near,
-                                 MPI_INFO_NULL, request);
+                                 info, request);
+  });
+}
+
+int Iso_neighbor_allgather_direct_init(void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                       void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                       MPI_Comm isocomm, Iso_request* request) {
+  return init_on(isocomm, Way::direct, [&](tonari_neighborhood near, MPI_Info info) {
+    return tonari_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, near,
+                                 info, request);
   });
 }
 
@@ -143,18 +194,38 @@ int Iso_neighbor_alltoallv_init(void* sendbuf, int sendcounts[], MPI_Aint senddi
                                 MPI_Datatype sendtype, void* recvbuf, int recvcounts[],
                                 MPI_Aint recvdispls[], MPI_Datatype recvtype, MPI_Comm isocomm,
                                 Iso_request* request) {
-  return init_on(isocomm, [&](tonari_neighborhood near) {
+  return init_on(isocomm, Way::as_chosen, [&](tonari_neighborhood near, MPI_Info info) {
     return tonari_alltoallv_init(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts,
-                                 recvdispls, recvtype, near, MPI_INFO_NULL, request);
+                                 recvdispls, recvtype, near, info, request);
+  });
+}
+
+int Iso_neighbor_alltoallv_direct_init(void* sendbuf, int sendcounts[], MPI_Aint senddispls[],
+                                       MPI_Datatype sendtype, void* recvbuf, int recvcounts[],
+                                       MPI_Aint recvdispls[], MPI_Datatype recvtype,
+                                       MPI_Comm isocomm, Iso_request* request) {
+  return init_on(isocomm, Way::direct, [&](tonari_neighborhood near, MPI_Info info) {
+    return tonari_alltoallv_init(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts,
+                                 recvdispls, recvtype, near, info, request);
   });
 }
 
 int Iso_neighbor_allgatherv_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                  int recvcounts[], MPI_Aint recvdispls[], MPI_Datatype recvtypes,
                                  MPI_Comm isocomm, Iso_request* request) {
-  return init_on(isocomm, [&](tonari_neighborhood near) {
+  return init_on(isocomm, Way::as_chosen, [&](tonari_neighborhood near, MPI_Info info) {
     return tonari_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls,
-                                  recvtypes, near, MPI_INFO_NULL, request);
+                                  recvtypes, near, info, request);
+  });
+}
+
+int Iso_neighbor_allgatherv_direct_init(void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                        void* recvbuf, int recvcounts[], MPI_Aint recvdispls[],
+                                        MPI_Datatype recvtypes, MPI_Comm isocomm,
+                                        Iso_request* request) {
+  return init_on(isocomm, Way::direct, [&](tonari_neighborhood near, MPI_Info info) {
+    return tonari_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls,
+                                  recvtypes, near, info, request);
   });
 }
 
@@ -162,18 +233,38 @@ int Iso_neighbor_alltoallw_init(void* sendbuf, int sendcounts[], MPI_Aint senddi
                                 MPI_Datatype sendtypes[], void* recvbuf, int recvcounts[],
                                 MPI_Aint recvdispls[], MPI_Datatype recvtypes[], MPI_Comm isocomm,
                                 Iso_request* request) {
-  return init_on(isocomm, [&](tonari_neighborhood near) {
+  return init_on(isocomm, Way::as_chosen, [&](tonari_neighborhood near, MPI_Info info) {
     return tonari_alltoallw_init(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts,
-                                 recvdispls, recvtypes, near, MPI_INFO_NULL, request);
+                                 recvdispls, recvtypes, near, info, request);
+  });
+}
+
+int Iso_neighbor_alltoallw_direct_init(void* sendbuf, int sendcounts[], MPI_Aint senddispls[],
+                                       MPI_Datatype sendtypes[], void* recvbuf, int recvcounts[],
+                                       MPI_Aint recvdispls[], MPI_Datatype recvtypes[],
+                                       MPI_Comm isocomm, Iso_request* request) {
+  return init_on(isocomm, Way::direct, [&](tonari_neighborhood near, MPI_Info info) {
+    return tonari_alltoallw_init(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts,
+                                 recvdispls, recvtypes, near, info, request);
   });
 }
 
 int Iso_neighbor_allgatherw_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                  int recvcounts[], MPI_Aint recvdispls[], MPI_Datatype recvtypes[],
                                  MPI_Comm isocomm, Iso_request* request) {
-  return init_on(isocomm, [&](tonari_neighborhood near) {
+  return init_on(isocomm, Way::as_chosen, [&](tonari_neighborhood near, MPI_Info info) {
     return tonari_allgatherw_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls,
-                                  recvtypes, near, MPI_INFO_NULL, request);
+                                  recvtypes, near, info, request);
+  });
+}
+
+int Iso_neighbor_allgatherw_direct_init(void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                        void* recvbuf, int recvcounts[], MPI_Aint recvdispls[],
+                                        MPI_Datatype recvtypes[], MPI_Comm isocomm,
+                                        Iso_request* request) {
+  return init_on(isocomm, Way::direct, [&](tonari_neighborhood near, MPI_Info info) {
+    return tonari_allgatherw_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls,
+                                  recvtypes, near, info, request);
   });
 }
 

@@ -341,6 +341,108 @@ TEST_P(IsoExchange, EmptyNeighborhood) {
 INSTANTIATE_TEST_SUITE_P(Torus, IsoExchange, testing::Values(1));
 INSTANTIATE_TEST_SUITE_P(Mesh, IsoExchange, testing::Values(0));
 
+// An info object with one key.
+class OneKey {
+ public:
+  OneKey(const char* key, const char* value) {
+    MPI_Info_create(&info_);
+    MPI_Info_set(info_, key, value);
+  }
+  ~OneKey() { MPI_Info_free(&info_); }
+  OneKey(const OneKey&) = delete;
+  OneKey& operator=(const OneKey&) = delete;
+  MPI_Info get() const { return info_; }
+
+ private:
+  MPI_Info info_ = MPI_INFO_NULL;
+};
+
+std::string described(Iso_request request) { return tonari_request_describe(request); }
+
+// A neighborhood whose own requests are forced to be linear: no rule or measurement of the library
+// would choose torus-direct here.
+class IsoDirect : public IsoExchange {
+ protected:
+  void SetUp() override {
+    IsoExchange::SetUp();
+    if (HasFatalFailure()) return;
+    MPI_Comm_free(&iso);
+    const OneKey linear("tonari_algorithm", "linear");
+    ASSERT_OK_EVERYWHERE(Iso_neighborhood_create_with_info(cart, s, offsets, linear.get(), &iso));
+  }
+  void verify_direct(Iso_request& request, const StridedBlock& out, const StridedBlock& in,
+                     bool gather) {
+    EXPECT_CONTAINS(described(request), "chosen: torus-direct/");
+    verify(request, out, in, gather);
+  }
+};
+
+TEST_P(IsoDirect, InfoOfTheNeighborhoodHoldsForItsRequests) {
+  const StridedBlock shape = equal_blocks(5);
+  allocate(shape, shape);
+  Iso_request request = ISO_REQUEST_NULL;
+  ASSERT_OK_EVERYWHERE(Iso_neighbor_alltoall_init(sent.data(), 5, MPI_INT, received.data(), 5,
+                                                  MPI_INT, iso, &request));
+  EXPECT_CONTAINS(described(request), "chosen: linear/");
+  verify(request, shape, shape, false);
+}
+
+TEST_P(IsoDirect, RegularBlocks) {
+  const StridedBlock shape = equal_blocks(5);
+  allocate(shape, shape);
+  Iso_request request = ISO_REQUEST_NULL;
+  ASSERT_OK_EVERYWHERE(Iso_neighbor_alltoall_direct_init(sent.data(), 5, MPI_INT, received.data(),
+                                                         5, MPI_INT, iso, &request));
+  verify_direct(request, shape, shape, false);
+  ASSERT_OK_EVERYWHERE(Iso_neighbor_allgather_direct_init(sent.data(), 5, MPI_INT, received.data(),
+                                                          5, MPI_INT, iso, &request));
+  verify_direct(request, shape, shape, true);
+}
+
+TEST_P(IsoDirect, CountsAndDisplacements) {
+  StridedBlock out = uneven_blocks(), in = uneven_blocks();
+  allocate(out, in);
+  auto at = displacements(out, 1);
+  Iso_request request = ISO_REQUEST_NULL;
+  ASSERT_OK_EVERYWHERE(Iso_neighbor_alltoallv_direct_init(sent.data(), out.count.data(), at.data(),
+                                                          MPI_INT, received.data(), in.count.data(),
+                                                          at.data(), MPI_INT, iso, &request));
+  verify_direct(request, out, in, false);
+
+  StridedBlock one = equal_blocks(3), many = equal_blocks(3);
+  for (int i = 0; i < s; ++i) many.at[i] = 4 * (s - i);
+  allocate(one, many);
+  at = displacements(many, 1);
+  ASSERT_OK_EVERYWHERE(Iso_neighbor_allgatherv_direct_init(sent.data(), 3, MPI_INT, received.data(),
+                                                           many.count.data(), at.data(), MPI_INT,
+                                                           iso, &request));
+  verify_direct(request, one, many, true);
+}
+
+TEST_P(IsoDirect, TypesOfEveryBlock) {
+  StridedBlock out = uneven_blocks(), in = uneven_blocks();
+  allocate(out, in);
+  auto at = displacements(out, sizeof(int));
+  std::vector<MPI_Datatype> types(s, MPI_INT);
+  Iso_request request = ISO_REQUEST_NULL;
+  ASSERT_OK_EVERYWHERE(Iso_neighbor_alltoallw_direct_init(
+      sent.data(), out.count.data(), at.data(), types.data(), received.data(), in.count.data(),
+      at.data(), types.data(), iso, &request));
+  verify_direct(request, out, in, false);
+
+  StridedBlock one = equal_blocks(3), many = equal_blocks(3);
+  for (int i = 0; i < s; ++i) many.at[i] = 4 * (s - i);
+  allocate(one, many);
+  at = displacements(many, sizeof(int));
+  ASSERT_OK_EVERYWHERE(Iso_neighbor_allgatherw_direct_init(sent.data(), 3, MPI_INT, received.data(),
+                                                           many.count.data(), at.data(),
+                                                           types.data(), iso, &request));
+  verify_direct(request, one, many, true);
+}
+
+INSTANTIATE_TEST_SUITE_P(Torus, IsoDirect, testing::Values(1));
+INSTANTIATE_TEST_SUITE_P(Mesh, IsoDirect, testing::Values(0));
+
 using IsoErrors = Iso;
 
 TEST_P(IsoErrors, ListsThatDiffer) {
@@ -351,6 +453,33 @@ TEST_P(IsoErrors, ListsThatDiffer) {
             differ ? TONARI_ERR_MISMATCH : TONARI_SUCCESS);
   EXPECT_EQ(none == MPI_COMM_NULL, differ);
   if (none != MPI_COMM_NULL) MPI_Comm_free(&none);
+}
+
+TEST_P(IsoErrors, WrongInfo) {
+  MPI_Comm none = MPI_COMM_NULL;
+  const OneKey unknown("tonari_algorythm", "linear"),
+      of_rank("tonari_algorithm", me == 0 ? "linear" : "torus");
+  EXPECT_EQ(Iso_neighborhood_create_with_info(cart, s, offsets, unknown.get(), &none),
+            TONARI_ERR_ARGUMENT);
+  EXPECT_SAID("tonari_algorithm");
+  EXPECT_EQ(none, MPI_COMM_NULL);
+  const bool differ = world_size() > 1;
+  EXPECT_EQ(Iso_neighborhood_create_with_info(cart, s, offsets, of_rank.get(), &none),
+            differ ? TONARI_ERR_MISMATCH : TONARI_SUCCESS);
+  EXPECT_EQ(none == MPI_COMM_NULL, differ);
+  if (none != MPI_COMM_NULL) MPI_Comm_free(&none);
+}
+
+TEST_P(IsoErrors, DirectInitFailsOnAllRanksAlike) {
+  int words[2 * s] = {0};
+  Iso_request request = ISO_REQUEST_NULL;
+  EXPECT_EQ(Iso_neighbor_alltoall_direct_init(words, me == 0 ? -1 : 1, MPI_INT, words + s, 1,
+                                              MPI_INT, iso, &request),
+            TONARI_ERR_ARGUMENT);
+  EXPECT_EQ(
+      Iso_neighbor_alltoall_direct_init(words, 1, MPI_INT, words + s, 1, MPI_INT, cart, &request),
+      TONARI_ERR_TOPOLOGY);
+  EXPECT_EQ(request, ISO_REQUEST_NULL);
 }
 
 TEST_P(IsoErrors, WrongArgumentsOfCreateOnOneRankFailOnAll) {
