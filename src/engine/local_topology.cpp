@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "base/hash.hpp"
@@ -16,11 +17,11 @@ LocalTopology topology_in(std::shared_ptr<const Neighborhood> near, int rank) {
   topology.fingerprint = near->fingerprint();
   topology.neighbors = near->offsets.size();
   topology.vertex.rank = rank;
-  for (std::uint32_t i = 0; i < near->offsets.size(); ++i) {
-    topology.vertex.targets.push_back(near->target(rank, i));
-    topology.vertex.sources.push_back(near->source(rank, i));
-    topology.vertex.origins.push_back(i);
-  }
+  NeighborRanks ranks = neighbor_ranks(*near, rank);
+  topology.vertex.targets = std::move(ranks.targets);
+  topology.vertex.sources = std::move(ranks.sources);
+  topology.vertex.origins.resize(near->offsets.size());
+  std::iota(topology.vertex.origins.begin(), topology.vertex.origins.end(), 0u);
   return topology;
 }
 

@@ -31,4 +31,10 @@ struct Neighborhood {
   std::uint64_t fingerprint() const;  // equal for equal grids and lists
 };
 
+// What target() and source() return for all i, found in O(d) additions each.
+struct NeighborRanks {
+  std::vector<std::int32_t> targets, sources;
+};
+NeighborRanks neighbor_ranks(const Neighborhood& near, int rank);
+
 }  // namespace tonari

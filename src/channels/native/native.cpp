@@ -2,7 +2,6 @@
 #include "channels/native/native.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "channels/mpi_error.hpp"
 #include "channels/owned_comm.hpp"
@@ -50,20 +49,40 @@ bool all_have_all(const Neighborhood& near) {
   return true;
 }
 
+// Offset i is the opposite of offset s - 1 - i, as in lists that loops over coordinates make.
+bool palindromic(const std::vector<Vec>& offsets) {
+  const std::size_t s = offsets.size();
+  for (std::size_t i = 0; 2 * i < s; ++i)
+    if (!(offsets[i] + offsets[s - 1 - i]).is_zero()) return false;
+  return true;
+}
+
 // Tells whether -C is in the list as often as C: then every rank sends as many blocks as it
 // receives, even on a mesh.
 bool symmetric(const Neighborhood& near) {
+  if (palindromic(near.offsets)) return true;
   std::vector<Vec> forth = near.offsets, back;
+  back.reserve(forth.size());
   for (const Vec& offset : forth) back.push_back(Vec{} - offset);
   std::sort(forth.begin(), forth.end());
   std::sort(back.begin(), back.end());
   return forth == back;
 }
 
+// A mark for each rank and one for none, unless the list is short compared with them.
 bool repeats(const Neighborhood& near) {
-  std::set<int> targets;
-  for (std::size_t i = 0; i < near.offsets.size(); ++i)
-    if (!targets.insert(near.target(0, i)).second) return true;
+  const std::size_t s = near.offsets.size(), all = static_cast<std::size_t>(near.grid.ranks()) + 1;
+  if (s > all) return true;
+  std::vector<std::int32_t> targets = neighbor_ranks(near, 0).targets;
+  if (all > 64 * s) {
+    std::sort(targets.begin(), targets.end());
+    return std::adjacent_find(targets.begin(), targets.end()) != targets.end();
+  }
+  std::vector<bool> seen(all);
+  for (const std::int32_t target : targets) {
+    if (seen[static_cast<std::size_t>(target + 1)]) return true;
+    seen[static_cast<std::size_t>(target + 1)] = true;
+  }
   return false;
 }
 
