@@ -19,6 +19,7 @@
 #include "planners/patterns/message_sharing.hpp"
 #include "planners/patterns/schedule_file.hpp"
 #include "planners/patterns/store_and_forward.hpp"
+#include "planners/patterns/within_words.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -150,6 +151,14 @@ SharingAnswer analyze_balanced(const CommunicationMatrix& matrix, int stages, do
   return answer(matrix, balanced_scheme("", {stages, price, words}), machine);
 }
 
+SharingAnswer analyze_within(const CommunicationMatrix& matrix, double words,
+                             const LogGP& machine) {
+  return answer(matrix,
+                {"balanced", "", "",
+                 [words](const CommunicationMatrix& m) { return within_words(m, words); }},
+                machine);
+}
+
 CommunicationMatrix make_matrix(int ranks, const RanksIn& senders, const RanksIn& receivers,
                                 const WordsIn& words) {
   if (senders.shape(0) != receivers.shape(0) || senders.shape(0) != words.shape(0))
@@ -223,7 +232,11 @@ void bind_sharing(nb::module_& m) {
       .def("analyze_balanced", &analyze_balanced, "stages"_a, "price"_a, "words"_a, "machine"_a,
            nb::call_guard<nb::gil_scoped_release>(),
            "price: more words that one message less may cost; words: most of all, relative to "
-           "direct. Both may be infinite.");
+           "direct. Both may be infinite.")
+      .def("analyze_within", &analyze_within, "words"_a, "machine"_a,
+           nb::call_guard<nb::gil_scoped_release>(),
+           "The fewest messages for a limit of words, relative to direct: never more than those of "
+           "store and forward or message sharing within the limit.");
 }
 
 }  // namespace tonari

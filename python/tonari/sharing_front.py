@@ -42,6 +42,22 @@ SETTINGS = [Setting(2, 5, words) for words in (1.1, 1.25, 1.5)] + [
 
 
 @dataclass(frozen=True)
+class Limit:
+    """The fewest messages for a limit of words (planners/patterns/within_words.hpp)."""
+
+    words: float
+
+    def __str__(self) -> str:
+        return f"fewest messages, words<={self.words:g}"
+
+    def short(self) -> str:
+        return f"<={self.words:.3g}"
+
+
+Point = Setting | Limit
+
+
+@dataclass(frozen=True)
 class Comparison:
     """A scheme, and the settings that dominate it; None where there is none.
 
@@ -50,11 +66,11 @@ class Comparison:
     """
 
     scheme: Any
-    fewest_messages: tuple[Setting, Any] | None
-    fewest_words: tuple[Setting, Any] | None
+    fewest_messages: tuple[Point, Any] | None
+    fewest_words: tuple[Point, Any] | None
 
 
-def compare(schemes: Sequence[Any], settings: Sequence[tuple[Setting, Any]]) -> list[Comparison]:
+def compare(schemes: Sequence[Any], settings: Sequence[tuple[Point, Any]]) -> list[Comparison]:
     """Each of the schemes against all settings."""
     found = []
     for scheme in schemes:

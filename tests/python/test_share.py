@@ -19,7 +19,7 @@ from tonari.communication import (
     read_product,
 )
 from tonari.graph_files import Matrix
-from tonari.sharing_front import SETTINGS
+from tonari.sharing_front import SETTINGS, Limit
 
 from tonari import Error
 
@@ -119,17 +119,19 @@ def test_the_front_dominates_or_says_none(tonari, file):
     settings = [row for row in rows if row["scheme"] == "balanced"]
     names = ["direct", "store-and-forward/2", "sharing-2"]
     assert [row["scheme"] for row in schemes] == names
-    assert [row["variant"] for row in settings] == [str(setting) for setting in SETTINGS]
+    points = [*SETTINGS, *(Limit(words) for words in sorted(row["words"] for row in schemes[1:]))]
+    assert [row["variant"] for row in settings] == [str(point) for point in points]
     assert all(row["delivered"] == 1 and row["planning_ms"] > 0 for row in rows)
     done = tonari(f"share {path} --communication --schemes {','.join(names)} --front")
     lines = [line.split() for line in done.stdout.splitlines()]
     lines = [line for line in lines if len(line) == 9]
-    short = {setting.short(): row for setting, row in zip(SETTINGS, settings)}
+    short = {setting.short(): row for setting, row in zip(points, settings)}
     for scheme in schemes[1:]:
         (shown,) = (line for line in lines if line[0] == scheme["scheme"] and line[5] in short)
         few_messages, few_words = short[shown[5]], short[shown[8]]
         within = [row["max_messages"] for row in settings if row["words"] <= scheme["words"]]
         assert few_messages["max_messages"] == min(within) == int(shown[3])
+        assert min(within) <= scheme["max_messages"], "never behind"
         as_few = [row for row in settings if row["max_messages"] <= scheme["max_messages"]]
         assert few_words["words"] == min(row["words"] for row in as_few)
         assert few_words in as_few

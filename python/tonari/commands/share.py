@@ -16,7 +16,7 @@ from tonari.commands.options import Json, Machine, Output
 from tonari.communication import Communication, read_communication, read_product
 from tonari.core import core
 from tonari.errors import ALGORITHM, FILE, Error
-from tonari.sharing_front import SETTINGS, Setting, compare
+from tonari.sharing_front import SETTINGS, Limit, Point, compare
 from tonari.sharing_plot import draw
 from tonari.suggestion import did_you_mean
 from tonari.views.share import show, show_front
@@ -122,7 +122,7 @@ def share(
         )
         status.update(f"planning for {pattern.ranks:,} ranks")
         answers = analyze(pattern, schemes, machine)
-        settings = analyze_settings(pattern, machine) if front else []
+        settings = analyze_settings(pattern, answers, machine) if front else []
         if schedule:
             write_schedule(pattern, schemes, schedule)
     rows = [json_row(answer, pattern.ranks) for answer in answers]
@@ -174,17 +174,22 @@ def write_schedule(pattern: Communication, schemes: str, path: Path) -> None:
         raise Error(f"{path}: cannot write the schedule: {error.strerror}", FILE) from error
 
 
-def analyze_settings(pattern: Communication, machine: str = "") -> list[tuple[Setting, Any]]:
-    """balanced with all of SETTINGS."""
+def analyze_settings(
+    pattern: Communication, answers: list[Any], machine: str = ""
+) -> list[tuple[Point, Any]]:
+    """balanced with all of SETTINGS, and within the words of each other scheme among the answers."""
     matrix, model = _inputs(pattern, machine)
+    others = (answer for answer in answers if answer.scheme not in ("direct", "balanced"))
+    limits = sorted({max(answer.words, 1.0) for answer in others})
+    points: list[Point] = [*SETTINGS, *map(Limit, limits)]
+
+    def plan(point: Point) -> Any:
+        if isinstance(point, Limit):
+            return matrix.analyze_within(point.words, model)
+        return matrix.analyze_balanced(point.stages, point.price, point.words, model)
+
     with ThreadPoolExecutor(THREADS) as pool:
-        answers = pool.map(
-            lambda setting: matrix.analyze_balanced(
-                setting.stages, setting.price, setting.words, model
-            ),
-            SETTINGS,
-        )
-        return list(zip(SETTINGS, answers))
+        return list(zip(points, pool.map(plan, points)))
 
 
 def _inputs(pattern: Communication, machine: str) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from tonari import output
 from tonari.communication import Communication
-from tonari.sharing_front import Comparison, Setting
+from tonari.sharing_front import Comparison, Point
 
 
 def show(pattern: Communication, answers: list[Any], path: str, machine: str) -> None:
@@ -79,12 +79,13 @@ def show_front(front: list[Comparison]) -> None:
     console.print(
         "\nbalanced with the setting that has the fewest messages at no more words than the "
         "scheme, and with that of the fewest words at no more messages."
-        " A setting is stages/price/limit of words, the last two where there is one.",
+        " A setting is stages/price/limit of words, the last two where there is one; or <= and a limit"
+        " alone, for the best of several within it.",
         style="dim",
     )
 
 
-def _point(found: tuple[Setting, Any] | None) -> tuple[str, str, str]:
+def _point(found: tuple[Point, Any] | None) -> tuple[str, str, str]:
     if found is None:
         return "", "", "none"
     setting, answer = found

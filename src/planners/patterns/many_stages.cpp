@@ -78,36 +78,28 @@ class Balancer {
   // edges: where to start; every block must have a path.
   Balancer(const CommunicationMatrix& matrix, const BalanceOptions& options,
            std::span<const StagedEdge> edges)
-      : matrix_(matrix),
-        price_(options.price),
-        ranks_(matrix.ranks()),
-        graph_(ranks_, options.stages),
-        paths_(matrix, options.stages),
-        needs_(static_cast<std::size_t>(ranks_), ranks_),
-        needed_by_(needs_),
-        candidates_(2 * static_cast<std::size_t>(ranks_)) {
-    paths_.expect(edges.size());
-    for (const StagedEdge& edge : edges) {
-      graph_.add(edge);
-      const EdgeNumber e = paths_.number(edge);
-      candidates_[edge.from].push_back(e);
-      candidates_[ranks_ + edge.to].push_back(e);
-    }
+      : Balancer(matrix, options, options.stages) {
+    start_from(edges);
     std::vector<StagedEdge> path;
     for (BlockNumber b = 0; b < matrix.blocks(); ++b) {
       const std::int32_t from = matrix.origin(b), to = matrix.target(b);
-      needs_.set(from, to);
-      needed_by_.set(to, from);
       if (!graph_.find_path(from, to, paths_.lists().words_sent(), path))
         fail(Errc::internal, "balanced starts without a path from ", from, " to ", to);
       paths_.lead(b, path);
     }
-    for (int rank = 0; rank < ranks_; ++rank) weights_.push_back(std::sqrt(matrix.sent_by(rank)));
-    for (int rank = 0; rank < ranks_; ++rank)
-      weights_.push_back(std::sqrt(matrix.column(rank).size()));
-    const double words = static_cast<double>(matrix.statistics().words);
-    most_words_ = options.words * words;
-    word_weight_ = words > 0 ? 0.1 * ranks_ * ranks_ / words : 0;
+  }
+
+  Balancer(const CommunicationMatrix& matrix, const BalanceOptions& options,
+           const MessageSchedule& start)
+      : Balancer(matrix, options, start.stages()) {
+    std::vector<StagedEdge> edges;
+    std::vector<std::vector<StagedEdge>> ways(matrix.blocks());
+    for (const CombinedMessage& m : start.messages()) {
+      edges.push_back({m.stage, m.from, m.to});
+      for (BlockNumber b : start.blocks(m)) ways[b].push_back(edges.back());
+    }
+    start_from(edges);
+    for (BlockNumber b = 0; b < matrix.blocks(); ++b) paths_.lead(b, ways[b]);
   }
 
   MessageSchedule run() {
@@ -121,6 +113,37 @@ class Balancer {
   }
 
  private:
+  Balancer(const CommunicationMatrix& matrix, const BalanceOptions& options, int stages)
+      : matrix_(matrix),
+        price_(options.price),
+        ranks_(matrix.ranks()),
+        graph_(ranks_, stages),
+        paths_(matrix, stages),
+        needs_(static_cast<std::size_t>(ranks_), ranks_),
+        needed_by_(needs_),
+        candidates_(2 * static_cast<std::size_t>(ranks_)) {
+    for (BlockNumber b = 0; b < matrix.blocks(); ++b) {
+      needs_.set(static_cast<std::size_t>(matrix.origin(b)), matrix.target(b));
+      needed_by_.set(static_cast<std::size_t>(matrix.target(b)), matrix.origin(b));
+    }
+    for (int rank = 0; rank < ranks_; ++rank) weights_.push_back(std::sqrt(matrix.sent_by(rank)));
+    for (int rank = 0; rank < ranks_; ++rank)
+      weights_.push_back(std::sqrt(matrix.column(rank).size()));
+    const double words = static_cast<double>(matrix.statistics().words);
+    most_words_ = options.words * words;
+    word_weight_ = words > 0 ? 0.1 * ranks_ * ranks_ / words : 0;
+  }
+
+  void start_from(std::span<const StagedEdge> edges) {
+    paths_.expect(edges.size());
+    for (const StagedEdge& edge : edges) {
+      graph_.add(edge);
+      const EdgeNumber e = paths_.number(edge);
+      candidates_[edge.from].push_back(e);
+      candidates_[ranks_ + edge.to].push_back(e);
+    }
+  }
+
   // Ends are 0 .. ranks - 1 for what ranks send, and the next ranks numbers for what they receive.
   int busy(int end) const {
     return end < ranks_ ? graph_.sent(end) : graph_.received(end - ranks_);
@@ -318,6 +341,11 @@ class Balancer {
 MessageSchedule over_many_stages(const CommunicationMatrix& matrix, const BalanceOptions& options,
                                  std::span<const StagedEdge> edges) {
   return Balancer(matrix, options, edges).run();
+}
+
+MessageSchedule over_many_stages(const CommunicationMatrix& matrix, const BalanceOptions& options,
+                                 const MessageSchedule& start) {
+  return Balancer(matrix, options, start).run();
 }
 
 }  // namespace tonari

@@ -15,4 +15,11 @@ namespace tonari {
 MessageSchedule over_many_stages(const CommunicationMatrix& matrix, const BalanceOptions& options,
                                  std::span<const StagedEdge> edges);
 
+// From the messages of a schedule, whose blocks begin on the ways that it gives them; the stages
+// are its own, whatever their number. It has at least one message, and each block a way that passes
+// no rank twice. Neither ends nor words grow beyond its own, and options.words is kept if it keeps
+// that limit.
+MessageSchedule over_many_stages(const CommunicationMatrix& matrix, const BalanceOptions& options,
+                                 const MessageSchedule& start);
+
 }  // namespace tonari

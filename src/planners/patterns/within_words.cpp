@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "planners/patterns/within_words.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "base/error.hpp"
+#include "planners/patterns/circulant.hpp"
+#include "planners/patterns/many_stages.hpp"
+#include "planners/patterns/message_sharing.hpp"
+#include "planners/patterns/store_and_forward.hpp"
+#include "topology/virtual_topology.hpp"
+
+namespace tonari {
+namespace {
+
+constexpr double any_price = std::numeric_limits<double>::infinity();
+
+// The best so far of what keeps to a limit.
+class Best {
+ public:
+  Best(const CommunicationMatrix& matrix, double words)
+      : matrix_(matrix),
+        words_(words),
+        schedule_(direct_schedule(matrix)),
+        cost_(cost(schedule_)) {}
+
+  void offer(MessageSchedule schedule) {
+    const Cost offered = cost(schedule);
+    if (std::get<2>(offered) > words_ || offered >= cost_) return;
+    schedule_ = std::move(schedule);
+    cost_ = offered;
+  }
+  // As it is, and thinned and leveled again.
+  void offer_better(const MessageSchedule& schedule) {
+    for (double price : {5.0, any_price})
+      offer(over_many_stages(matrix_, {schedule.stages(), price, words_}, schedule));
+    offer(schedule);
+  }
+
+  const MessageSchedule& schedule() const { return schedule_; }
+  int messages() const { return std::get<0>(cost_); }
+
+ private:
+  using Cost = std::tuple<int, int, double>;
+
+  Cost cost(const MessageSchedule& schedule) const {
+    const ScheduleMetrics metrics = schedule.metrics(matrix_);
+    return {metrics.most_sent, metrics.most_received, metrics.words};
+  }
+
+  const CommunicationMatrix& matrix_;
+  double words_;
+  MessageSchedule schedule_;
+  Cost cost_;
+};
+
+void offer_papers_schemes(const CommunicationMatrix& matrix, Best& best) {
+  for (int n = 2; n <= most_dimensions(matrix.ranks()); ++n)
+    best.offer(store_and_forward(matrix, n));
+  for (int phases : {1, 2}) best.offer(combine(matrix, share_messages(matrix, phases)));
+}
+
+// From few words per message to many, in few stages and in many.
+void offer_balanced(const CommunicationMatrix& matrix, double words, Best& best) {
+  constexpr std::size_t most_blocks = 1 << 16;  // above, many stages take many seconds
+  for (const auto& [stages, price] :
+       {std::pair(2, 2.0), std::pair(3, 5.0), std::pair(4, 20.0), std::pair(6, 5.0),
+        std::pair(6, 20.0), std::pair(8, any_price)})
+    if (stages == 2 || matrix.blocks() <= most_blocks)
+      best.offer(balanced(matrix, {stages, price, words}));
+}
+
+// One generator less, as long as that keeps to the limit.
+void offer_circulants(const CommunicationMatrix& matrix, Best& best) {
+  constexpr int most_stages = 8, most_failures = 2;
+  for (int failures = 0, messages = best.messages(); failures < most_failures && messages > 1;) {
+    --messages;
+    if (const auto found = circulant(matrix, messages, most_stages)) best.offer_better(*found);
+    failures = best.messages() <= messages ? 0 : failures + 1;
+    messages = std::min(messages, best.messages());
+  }
+}
+
+}  // namespace
+
+MessageSchedule within_words(const CommunicationMatrix& matrix, double words) {
+  if (!(words >= 1))
+    fail(Errc::argument, "within_words with at most ", words, " times the words: give 1 or more");
+  if (matrix.ranks() > most_balanced_ranks)
+    fail(Errc::argument, "within_words for ", matrix.ranks(), " ranks: give at most ",
+         most_balanced_ranks);
+  Best best(matrix, words);
+  if (matrix.blocks() == 0) return best.schedule();
+  offer_papers_schemes(matrix, best);
+  best.offer_better(MessageSchedule(best.schedule()));
+  offer_balanced(matrix, words, best);
+  if (matrix.statistics().average_sent > matrix.ranks() / 8.0) offer_circulants(matrix, best);
+  return best.schedule();
+}
+
+}  // namespace tonari
