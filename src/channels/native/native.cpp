@@ -53,7 +53,7 @@ bool all_have_all(const Neighborhood& near) {
 bool palindromic(const std::vector<Vec>& offsets) {
   const std::size_t s = offsets.size();
   for (std::size_t i = 0; 2 * i < s; ++i)
-    if (!(offsets[i] + offsets[s - 1 - i]).is_zero()) return false;
+    if (offsets[i] != Vec{} - offsets[s - 1 - i]) return false;
   return true;
 }
 

@@ -18,7 +18,7 @@ std::optional<double> number(const std::string& word) {
 }
 
 [[noreturn]] void refuse(const std::string& name) {
-  fail(Errc::algorithm, "balanced has no variant '", name,
+  fail(Errc::algorithm, "there is no algorithm 'balanced/", name,
        "'; give '2 stages' to '8 stages', which may go on with ' price X', X >= 0, and then with ' "
        "words Y', Y >= 1");
 }

@@ -127,7 +127,7 @@ class Search {
 std::optional<MessageSchedule> circulant(const CommunicationMatrix& matrix, int messages,
                                          int stages) {
   if (matrix.blocks() == 0) return direct_schedule(matrix);
-  if (messages < 1 || stages < 1) return std::nullopt;
+  if (matrix.ranks() < 2 || messages < 1 || stages < 1) return std::nullopt;
   Search search(matrix, messages, stages);
   if (!search.run()) return std::nullopt;
   const auto sums = search.sums();

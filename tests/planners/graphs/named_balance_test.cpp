@@ -150,7 +150,7 @@ TEST(NamedBalance, NamesThatAreNoneSaySo) {
         "3 stages words 2 words 2", "3 stages price 1e5", "3  stages"}) {
     EXPECT_TRUE(names_a_balance(wrong)) << wrong;
     test::expect_sentence(test::error_of([&] { balance_named(wrong); }), Errc::algorithm,
-                          {"balanced has no variant", wrong, "'2 stages' to '8 stages'"});
+                          {"there is no algorithm 'balanced/", wrong, "'2 stages' to '8 stages'"});
   }
   EXPECT_FALSE(names_a_balance("both ends"));
   EXPECT_FALSE(names_a_balance(""));

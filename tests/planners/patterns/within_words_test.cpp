@@ -153,7 +153,7 @@ TEST(Circulant, IsAheadOfAMeshOnACompletePattern) {
   EXPECT_FALSE(circulant(m, 5, 8)) << "2^5 sums are too few";
 }
 
-TEST(WithinWords, BeatsEachBaselineByAFifthOnMostBundledMatrices) {
+TEST(WithinWords, BeatsEachBaselineByAFifthOnMostPointsOfThree) {
   Count count;
   for (const char* name : {"bcsstk29", "fe_pwt", "finan512"}) {
     const auto m = sharing::bundled(name);
