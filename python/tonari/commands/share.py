@@ -177,7 +177,7 @@ def write_schedule(pattern: Communication, schemes: str, path: Path) -> None:
 def analyze_settings(
     pattern: Communication, answers: list[Any], machine: str = ""
 ) -> list[tuple[Point, Any]]:
-    """balanced with all of SETTINGS, and within the words of each other scheme among the answers."""
+    """balanced with all of SETTINGS, and within the words of each other scheme that is given."""
     matrix, model = _inputs(pattern, machine)
     others = (answer for answer in answers if answer.scheme not in ("direct", "balanced"))
     limits = sorted({max(answer.words, 1.0) for answer in others})

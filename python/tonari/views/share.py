@@ -78,9 +78,9 @@ def show_front(front: list[Comparison]) -> None:
     console.print(table)
     console.print(
         "\nbalanced with the setting that has the fewest messages at no more words than the "
-        "scheme, and with that of the fewest words at no more messages."
-        " A setting is stages/price/limit of words, the last two where there is one; or <= and a limit"
-        " alone, for the best of several within it.",
+        "scheme, and with that of the fewest words at no more messages. A setting is "
+        "stages/price/limit of words, the last two where there is one; or <= and a limit alone, "
+        "for the best of several within it.",
         style="dim",
     )
 
