@@ -85,7 +85,7 @@ enum class Way : std::uint8_t { as_chosen, direct };
 class InitInfo {
  public:
   // Collective, because making one can fail.
-  InitInfo(MPI_Comm isocomm, Way way) {
+  InitInfo(MPI_Comm isocomm, Way way) : InitInfo() {  // so that what fails frees it
     if (way == Way::as_chosen) return;
     run_collectively(isocomm, [&] {
       check_mpi(MPI_Info_create(&info_), "MPI_Info_create");
@@ -100,6 +100,8 @@ class InitInfo {
   MPI_Info get() const { return info_; }
 
  private:
+  InitInfo() = default;
+
   MPI_Info info_ = MPI_INFO_NULL;
 };
 

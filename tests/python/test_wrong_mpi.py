@@ -73,7 +73,10 @@ int main(int argc, char** argv) {
   TELL(tonari_neighborhood_create_from_destinations(world, 1, ranks, info, &near));
   TELL(tonari_neighborhood_create_from_comm(world, info, &near));
   TELL(Iso_neighborhood_create(world, 1, offset, &isocomm));
+  TELL(Iso_neighborhood_create_with_info(world, 1, offset, info, &isocomm));
   TELL(Iso_neighbor_alltoall_init(&value, 1, MPI_INT, &value, 1, MPI_INT, isocomm, &request));
+  TELL(Iso_neighbor_alltoall_direct_init(&value, 1, MPI_INT, &value, 1, MPI_INT, isocomm,
+                                         &request));
   TELL(tonari_alltoall_inplace(&value, 1, MPI_INT, world, info));
   TELL(tonari_alltoall_inplace_init(&value, 1, MPI_INT, world, info, &request));
   TELL(tonari_ialltoall_inplace(&value, 1, MPI_INT, world, info, &request));
