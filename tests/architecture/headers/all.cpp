@@ -4,8 +4,11 @@
 #include <tonari/blocks.hpp>
 #include <tonari/grid.hpp>
 #include <tonari/group.hpp>
+#include <tonari/in_place.hpp>
 #include <tonari/matrix_file.hpp>
+#include <tonari/neighborhood.hpp>
 #include <tonari/ranges.hpp>
+#include <tonari/request.hpp>
 #include <tonari/sparse.hpp>
 #include <tonari/spmv.hpp>
 #include <tonari/stencil.hpp>
