@@ -29,12 +29,12 @@ demo: ## the 3-d heat equation on 8 ranks: tonari's exchange beside native MPI, 
 	@$(build) tonari_demo
 	@$(python) examples/heat3d/demo.py --build $(BUILD)
 
-test: ## everything the tests need, then the tests of every day, under Open MPI and MPICH; the core under sanitizers
+test: ## everything the tests need, then the tests of every day, under Open MPI and MPICH
 	@tools/setup.sh test
 	@$(build) tonari_tests
 	@tools/run-tests.sh
 
-test-all: ## the other tests: more numbers of ranks, large cases, more of the benchmarks; MPI tests under sanitizers
+test-all: ## the other tests: more numbers of ranks, large cases, more of the benchmarks; sanitizers
 	@tools/setup.sh test
 	@$(build)
 	@tools/run-tests.sh more

@@ -44,6 +44,10 @@ function(tonari_mpi_executable name)
   endif()
 endfunction()
 
+# Seconds after which a test hangs: far more than any takes on a machine that is busy with other
+# work, so that only a hang is told from it.
+set(TONARI_PATIENCE 900)
+
 # The environment in which the launchers start ranks for root, and more of them than there are
 # cores: Open MPI, MPICH 5 and Intel MPI.
 set(TONARI_ANY_RANKS OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -62,7 +66,7 @@ function(tonari_add_mpi_test name program)
   cmake_parse_arguments(arg "" "TIMEOUT"
       "RANKS;OTHERS;MORE;ABI_MORE;MPIS;ARGS;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
+    set(arg_TIMEOUT ${TONARI_PATIENCE})
   endif()
   if(NOT arg_MPIS)
     set(arg_MPIS ${TONARI_MPIS})
@@ -86,17 +90,18 @@ function(tonari_add_mpi_test name program)
         list(APPEND labels more)
       endif()
       foreach(run IN LISTS TONARI_${upper}_RUNS)
+        set(test ${name}.${run}.${ranks})
         set(environment ${TONARI_ANY_RANKS} TONARI_CACHE_DIR=${PROJECT_BINARY_DIR}/cache-${run}
-            ${arg_ENVIRONMENT})
+            GTEST_OUTPUT=xml:${PROJECT_BINARY_DIR}/results/${test}.xml ${arg_ENVIRONMENT})
         if(TONARI_RUN_${run}_LIBRARIES)
           list(APPEND environment LD_LIBRARY_PATH=${TONARI_RUN_${run}_LIBRARIES})
         endif()
-        set(test ${name}.${run}.${ranks})
         add_test(NAME ${test} COMMAND ${TONARI_RUN_${run}_LAUNCHER} -n ${ranks}
             $<TARGET_FILE:${program}_${mpi}> ${arg_ARGS})
-        # Ranks spin while they wait for others: jobs of several would take each other's time.
+        # Ranks give their core away after a moment of waiting, so small jobs run side by side; of
+        # jobs of many ranks some would wait for cores most of the time.
         set(processors 2)
-        if(ranks EQUAL 1)
+        if(ranks LESS 4)
           set(processors 1)
         endif()
         set_tests_properties(${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${labels}" PROCESSORS

@@ -1,13 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The core's tests, or some MPI tests once more, under AddressSanitizer and
-# UndefinedBehaviorSanitizer, in a build tree of their own. Where there are no sanitizers, or
-# SANITIZE=no, the core's tests run without them in the ordinary tree.
-#
-#   tools/run-sanitized.sh core|mpi
+# The core's tests and some MPI tests once more, under AddressSanitizer and
+# UndefinedBehaviorSanitizer, in a build tree of their own. SANITIZE=no leaves them out.
 set -euo pipefail
-
-part=${1:?usage: tools/run-sanitized.sh core|mpi}
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(cd "${BUILD:-build}" && pwd)
@@ -27,36 +22,29 @@ elif ! "$compiler" -fsanitize=address,undefined "$tree/try.cpp" -o "$tree/try" >
 fi
 if [ -n "$why_not" ]; then
     echo "sanitizers: not run, $why_not"
-    [ "$part" = core ] || exit 0
-    cmake --build "$build" --target core_tests
-    ctest --test-dir "$build" --output-on-failure --no-tests=error -R '^core$'
     exit
 fi
 
-# Without batches and precompiled headers it proves that every source includes what it uses; that
-# is for `make test-all`. The core is the one that `make test` compiled: architecture.headers.core
-# proves it of that.
-alone=OFF
-[ "$part" = core ] || alone=ON
+# Without batches and precompiled headers it proves that every source includes what it uses; of the
+# core, architecture.headers.core proves it.
 mpi=$(cached TONARI_MPI | cut -d ';' -f 1)
 root=$(cached "TONARI_${mpi^^}_ROOT")
 cmake -G Ninja -S "$source" -B "$tree" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
     "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_COMPILER=$compiler" \
-    "-DCMAKE_UNITY_BUILD=$(cached CMAKE_UNITY_BUILD)" "-DTONARI_EACH_ALONE=$alone" \
+    "-DCMAKE_UNITY_BUILD=$(cached CMAKE_UNITY_BUILD)" -DTONARI_EACH_ALONE=ON \
     -DTONARI_SANITIZE=address,undefined -DTONARI_PYTHON=OFF "-DTONARI_MPI=$mpi" \
         ${root:+"-DTONARI_${mpi^^}_ROOT=$root"} \
     "-DGTEST_ROOT=$(cached GTEST_ROOT)" "-DPython_EXECUTABLE=$(cached Python_EXECUTABLE)" \
         >"$tree/configure.txt" || { cat "$tree/configure.txt"; exit 1; }
-case $part in
-    core) targets=(core_tests) tests=(-L '^core$') ;;
-    mpi)
-        targets=("api_tests_$mpi" "blocks_tests_$mpi" "grid_tests_$mpi" "vector_tests_$mpi")
-        tests=(-R "^((exchange|errors|blocks|grid|vector)\.$mpi\.(2|3)|in_place\.$mpi\.2)$")
-        ;;
-esac
+targets=(core_tests "api_tests_$mpi" "blocks_tests_$mpi" "grid_tests_$mpi" "vector_tests_$mpi"
+    "tonari_preload_$mpi")
+tests="^(core\.[0-9]+|(exchange|errors|blocks|grid|vector)\.$mpi\.(2|3)|in_place\.$mpi\.2)$"
+rm -rf "$tree/results"
 cmake --build "$tree" --target "${targets[@]}"
 
 # What MPI libraries never free is not ours to report; what tonari does not free, tests/engine
 # counts.
 export ASAN_OPTIONS=detect_leaks=0
-ctest --test-dir "$tree" --output-on-failure --no-tests=error -j 2 "${tests[@]}"
+ctest --test-dir "$tree" --output-on-failure --no-tests=error -j 2 -R "$tests"
+mkdir -p "$build/results"
+mv "$tree/results" "$build/results/sanitized"

@@ -1,23 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests of the build tree: CTest (C++ and MPI), pytest, then what runs under sanitizers. All run
-# even if one fails, and say at the end what they counted. A runner that ran nothing has failed.
+# even if one fails, and say at the end what they counted and what was skipped. A runner that ran
+# nothing has failed.
 #
-#   tools/run-tests.sh [more]    without: all but what is labeled `more`, the core under sanitizers;
-#                                with: the rest, MPI tests under sanitizers
+#   tools/run-tests.sh [more]    without: all but what is labeled `more`
+#                                with: the rest, the core and MPI tests under sanitizers
 set -euo pipefail
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(cd "${BUILD:-build}" && pwd)
 left_out=$build/setup/left-out
 case ${1:-} in
-    '') logs=$build/setup/test labels=(-LE '^more$') marks='not more' part=core dist=load ;;
-    more) logs=$build/setup/test-all labels=(-L '^more$') marks=more part=mpi dist=loadfile ;;
+    '') logs=$build/setup/test labels=(-LE '^more$') marks='not more' dist=load ;;
+    more) logs=$build/setup/test-all labels=(-L '^more$') marks=more dist=loadfile ;;
     *) echo "usage: tools/run-tests.sh [more]" >&2; exit 2 ;;
 esac
 status=0
-rm -rf "$logs"
-mkdir -p "$logs"
+rm -rf "$logs" "$build/results"
+mkdir -p "$logs" "$build/results"
 
 ctest --test-dir "$build" --output-on-failure --no-tests=error -j 2 "${labels[@]}" 2>&1 |
     tee "$logs/ctest.txt" || status=1
@@ -28,30 +29,40 @@ ctest --test-dir "$build" --output-on-failure --no-tests=error -j 2 "${labels[@]
 run_pytest() {
     PYTHONPATH="$source/python:$build/python" TONARI_BUILD=$build PYTHONUNBUFFERED=1 \
         PYTHONHASHSEED=0 "$build/venv/bin/python" -m pytest "$source/tests/python" -m "$marks" \
-            --durations=15 -o "cache_dir=$build/setup/pytest" -n 2 --dist "$dist"
+            --durations=15 -o "cache_dir=$build/setup/pytest" -n 2 --dist "$dist" \
+            --junitxml="$build/results/pytest.xml"
 }
 
-if [ ! -d "$source/tests/python" ]; then
-    echo "pytest: not run, there is no folder tests/python" | tee "$logs/pytest.txt"
-elif grep -qs Python.h "$left_out"; then
-    echo "pytest: not run, there is no Python.h" | tee "$logs/pytest.txt"
+# Without Python.h there is no command line to test, but also nobody who has seen it work.
+if grep -qs Python.h "$left_out"; then
+    echo "pytest: ran nothing, there is no Python.h (package python3-dev)" |
+        tee "$logs/pytest.txt"
+    status=1
 else
     run_pytest 2>&1 | tee "$logs/pytest.txt" || status=1
 fi
 
-sanitized() { ! grep -qs GoogleTest "$left_out"; }
-if sanitized; then
-    "$source/tools/run-sanitized.sh" "$part" 2>&1 | tee "$logs/sanitized.txt" || status=1
+sanitized() { [ "${1:-}" = more ] && ! grep -qs GoogleTest "$left_out"; }
+if sanitized "$@"; then
+    "$source/tools/run-sanitized.sh" 2>&1 | tee "$logs/sanitized.txt" || status=1
 fi
+
+# A test that only `make test-all` does not skip is found by looking at both.
+mv "$build/results" "$logs/results"
+whole=()
+[ "${1:-}" != more ] || [ ! -d "$build/setup/test/results" ] ||
+    whole=(--whole "$build/setup/test/results")
+"$build/venv/bin/python" "$source/tools/skips.py" "${whole[@]}" "$logs/results" 2>&1 |
+    tee "$logs/skips.txt" || status=1
 
 echo
 {
     [ ! -s "$left_out" ] || sed 's/^/Left out: /' "$left_out"
+    sed -n '/^Skipped: /p; /^error: /p' "$logs/skips.txt"
     grep -hE 'tests passed|No tests were found' "$logs/ctest.txt" ||
         echo "ctest: no summary, see $logs/ctest.txt"
+    ! sanitized "$@" ||
+        sed -n "/^sanitizers: not run/p; s/.*tests passed.*/Sanitized: &/p" "$logs/sanitized.txt"
     tail -n 1 "$logs/pytest.txt"
-    ! sanitized ||
-        sed -n "/^sanitizers: not run/p; s/.*tests passed.*/Sanitized ($part): &/p" \
-            "$logs/sanitized.txt"
 } | tee "$logs/summary.txt"
 exit $status

@@ -39,8 +39,9 @@ class Wait {
   };
   // Call this after a look that found nothing. It spins for a moment, gives the core away, or
   // sleeps for at most a sixteenth of the wait so far and 0.2 ms. Unless crowded, the first
-  // `patient` calls make no system call. It allocates nothing. Without `may_sleep` it gives the
-  // core away instead, for callers whose looks let the MPI proceed.
+  // `patient` calls make no system call, and for 50 us it keeps the core. It allocates nothing.
+  // Without `may_sleep` it gives the core away instead, for callers whose looks let the MPI
+  // proceed.
   Then idle(bool may_sleep = true);
   // Call this when something was found; the next idle() begins anew.
   void reset() { *this = Wait(policy_); }

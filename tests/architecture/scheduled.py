@@ -22,8 +22,8 @@ from pathlib import Path
 from rooms import CORE
 
 SHARED_LABELS = {"mpi", "openmpi", "mpich", "abi", "more"}
-# Labels of programs that only `make test-all` builds: the core's tests run in `make test` under
-# sanitizers, examples check what stencils compute, and blocks of gigabytes take their time.
+# Labels of files of which `make test` may leave out all: tests of scale and of the quality of
+# plans, stencils, whose results examples check, and blocks of gigabytes, which take their time.
 LATER = {"core", "large", "stencil"}
 # What calls the second MPI is tested there by the tests of the calls and of the channels.
 ONE_MPI = {"blocks", "engine", "grid", "vector"}
@@ -109,6 +109,8 @@ def entries(table: dict, build: Path) -> Iterator[Entry]:
             "*",
         )
         environment = tuple(property_of(row, "ENVIRONMENT"))
+        if any(re.fullmatch("GTEST_SHARD_INDEX=[1-9][0-9]*", word) for word in environment):
+            continue  # the first of several processes stands for all
         yield Entry(row["name"], program, ranks, filter, labels, command, environment)
 
 
@@ -117,7 +119,8 @@ def tests_of(entry: Entry, build: Path) -> dict[str, Path]:
     start = list(entry.command[: entry.command.index(entry.program) + 1])
     if entry.ranks:
         start[start.index("-n") + 1] = "1"
-    environment = os.environ | dict(setting.split("=", 1) for setting in entry.environment)
+    settings = dict(setting.split("=", 1) for setting in entry.environment)
+    environment = os.environ | settings | {"GTEST_TOTAL_SHARDS": "1", "GTEST_SHARD_INDEX": "0"}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "tests.json")
         done = subprocess.run(

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What fragments in docs/ stand in: tests/python/test_docs.py puts each in the place of the
- * marker. */
+/* What fragments in docs/ stand in: tests/python/test_docs.py puts a function for each in the place
+ * of the first marker, and their names with them in that of the second. Arguments say which run. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tonari/grid.h>
 #include <tonari/group.h>
 #include <tonari/sparse.h>
@@ -32,11 +33,23 @@ static void list_moore(void) {
   }
 }
 
-static void fragment(MPI_Comm cart, tonari_neighborhood near, tonari_request swap) {
-  (void)cart, (void)near, (void)swap;
-  {
-    /*FRAGMENT*/
+/*FUNCTIONS*/
+
+static const struct {
+  const char* name;
+  void (*run)(MPI_Comm cart, tonari_neighborhood near, tonari_request swap);
+} fragments[] = {/*NAMES*/};
+
+static void run(const char* name, MPI_Comm cart, tonari_neighborhood near, tonari_request swap) {
+  for (size_t k = 0; k < sizeof fragments / sizeof *fragments; ++k) {
+    if (strcmp(fragments[k].name, name) != 0) continue;
+    fragments[k].run(cart, near, swap);
+    printf("%s done\n", name);
+    fflush(stdout);
+    return;
   }
+  fprintf(stderr, "there is no fragment %s\n", name);
+  MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
 int main(int argc, char** argv) {
@@ -47,16 +60,17 @@ int main(int argc, char** argv) {
   MPI_Comm cart;
   MPI_Cart_create(MPI_COMM_WORLD, 3, dims, periodic, 0, &cart);
   list_moore();
-  tonari_neighborhood near;
-  tonari_request swap;
-  check(tonari_neighborhood_create_cart(cart, 26, moore, MPI_INFO_NULL, &near));
-  check(tonari_alltoall_init(out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, near, MPI_INFO_NULL, &swap));
-  fragment(cart, near, swap);
-  check(tonari_request_free(&swap));
-  check(tonari_neighborhood_free(&near));
+  for (int k = 1; k < argc; ++k) {
+    tonari_neighborhood near;
+    tonari_request swap;
+    check(tonari_neighborhood_create_cart(cart, 26, moore, MPI_INFO_NULL, &near));
+    check(tonari_alltoall_init(out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, near, MPI_INFO_NULL, &swap));
+    run(argv[k], cart, near, swap);
+    check(tonari_request_free(&swap));
+    check(tonari_neighborhood_free(&near));
+  }
   MPI_Comm_free(&cart);
   MPI_Finalize();
-  puts("fragment done");
   (void)compute_interior, (void)compute_border, (void)compute_slab;
   return EXIT_SUCCESS;
 }

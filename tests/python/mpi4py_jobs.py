@@ -13,6 +13,7 @@ from typing import Any
 
 import built
 import pytest
+from command_line import PATIENCE
 from tonari.benchmark.launch import ANY_RANKS
 
 SOURCE = Path(__file__).resolve().parents[2]
@@ -68,7 +69,7 @@ def run(
     python = [*preload, sys.executable, str(program), *arguments]
     command = [mpi["mpiexec"], "-n", str(ranks), *python]
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=240, env=env)
+        return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=env)
     except subprocess.TimeoutExpired as late:
         said = [str(part or b"", "utf-8", "replace") for part in (late.stdout, late.stderr)]
         raise AssertionError("still running after 240 s:\n" + "\n".join(said)) from None

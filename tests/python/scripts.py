@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from command_line import PATIENCE
+
 SOURCE = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("TONARI_BUILD", SOURCE / "build")).resolve()
 
@@ -15,4 +17,4 @@ BUILD = Path(os.environ.get("TONARI_BUILD", SOURCE / "build")).resolve()
 def run_script(name: str, *arguments: str, columns: int) -> subprocess.CompletedProcess[str]:
     script = [sys.executable, str(SOURCE / "examples" / name), *arguments]
     env = os.environ | {"NO_COLOR": "1", "COLUMNS": str(columns)}
-    return subprocess.run(script, capture_output=True, text=True, timeout=120, env=env)
+    return subprocess.run(script, capture_output=True, text=True, timeout=PATIENCE, env=env)

@@ -13,7 +13,7 @@ from typing import Any
 import built
 import numpy as np
 import pytest
-from command_line import call, fits, printed, refused, shown, words
+from command_line import PATIENCE, call, fits, printed, refused, shown, words
 from tonari.benchmark import spmv_plot
 from tonari.benchmark.launch import ANY_RANKS
 from tonari.benchmark.spmv_matrix import MANY, made_up
@@ -49,7 +49,7 @@ def program(mpi: str, ranks: int, *arguments: str) -> subprocess.CompletedProces
     started = [BUILT[mpi]["mpiexec"], "-n", str(ranks)]
     job = [*started, str(Path(BUILT[mpi]["bin"]) / "tonari_bench_spmv"), *arguments]
     settings = os.environ | ANY_RANKS | YIELD | built.TAKE_TURNS
-    return subprocess.run(job, capture_output=True, text=True, timeout=120, env=settings)
+    return subprocess.run(job, capture_output=True, text=True, timeout=PATIENCE, env=settings)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import PATIENCE
 
 SOURCE = Path(__file__).resolve().parents[2]
 SCRIPT = SOURCE / "tools/build.py"
@@ -34,13 +35,13 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("steps")
     (folder / "CMakeLists.txt").write_text(PROJECT)
     configure = ["cmake", "-G", "Ninja", "-S", str(folder), "-B", str(folder / "build")]
-    subprocess.run(configure, check=True, capture_output=True, timeout=60)
+    subprocess.run(configure, check=True, capture_output=True, timeout=PATIENCE)
     return folder / "build"
 
 
 def build(tree: Path, *targets: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(SCRIPT), str(tree), *targets]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
 
 
 def clean(tree: Path) -> None:
@@ -112,6 +113,6 @@ def test_called_without_a_build_tree_it_says_how() -> None:
 )
 def test_make_builds_only_what_it_needs(arguments: list[str], target: str) -> None:
     command = ["make", "-n", "-C", str(SOURCE), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     (line,) = (line for line in done.stdout.splitlines() if "tools/build.py" in line)
     assert line.split()[3:] == [target]

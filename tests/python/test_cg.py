@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from built import TAKE_TURNS, marks
+from command_line import PATIENCE
 from tonari.benchmark.launch import ANY_RANKS
 
 MPIS, needed, each_mpi = marks("cg")
@@ -52,7 +53,9 @@ def run(mpi: str, ranks: int, *arguments: str) -> subprocess.CompletedProcess[st
     command = [MPIS[mpi]["mpiexec"], "-n", str(ranks), program, *arguments]
     settings = {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_TUNE": "off"}
     environment = ANY_RANKS | TAKE_TURNS | dict(os.environ) | settings
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE
+    )
 
 
 def residuals_of(text: str) -> np.ndarray:

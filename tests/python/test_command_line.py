@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from command_line import PLAIN, call
+from command_line import PATIENCE, PLAIN, call
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from command_line import PLAIN, call
 def test_a_process_leaves_what_a_call_returns(arguments: list[str]) -> None:
     process = [sys.executable, "-m", "tonari", *arguments]
     env = os.environ | PLAIN | {"PYTHONUTF8": "1"}
-    done = subprocess.run(process, capture_output=True, encoding="utf-8", timeout=60, env=env)
+    done = subprocess.run(process, capture_output=True, encoding="utf-8", timeout=PATIENCE, env=env)
     same = call(*arguments)
     expected = (same.returncode, same.stdout, same.stderr)
     assert (done.returncode, done.stdout, done.stderr) == expected

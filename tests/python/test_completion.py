@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import PLAIN
+from command_line import PATIENCE, PLAIN
 from tonari import completion
 from tonari.benchmark.presets import PRESETS
 
@@ -35,7 +35,7 @@ def share(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def in_shell(share: Path, *command: str) -> list[str]:
     path = {"PATH": f"{share / 'bin'}:{os.environ['PATH']}"}
     done = subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | PLAIN | path, timeout=60
+        command, capture_output=True, text=True, env=os.environ | PLAIN | path, timeout=PATIENCE
     )
     assert done.returncode == 0 and done.stderr == "", done.stderr
     return done.stdout.splitlines()

@@ -17,6 +17,7 @@ from scripts import BUILD, SOURCE, run_script
 sys.path.insert(0, str(SOURCE / "examples/heat3d"))
 
 import speedup  # noqa: E402
+from command_line import PATIENCE
 
 
 def run_demo(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -123,7 +124,7 @@ def test_the_break_even_is_for_good() -> None:
 
 def test_the_demo_compiles_the_library_for_one_mpi_and_one_program() -> None:
     command = ["cmake", "--build", str(BUILD), "--", "-t", "commands", "tonari_demo"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
     objects = set(re.findall(r" -o (\S+\.o)\b", done.stdout))
     folders = {re.sub(r"CMakeFiles/(\w+)\.dir.*", r"\1", path) for path in objects}
     libraries = {folder for folder in folders if folder.startswith("src/")}
@@ -151,7 +152,7 @@ def test_the_first_setup_says_how_long_and_the_next_is_silent(tmp_path: Path) ->
     def setup() -> list[str]:
         env = os.environ | {"BUILD": str(tmp_path), "INSTALL": "no"}
         command = [str(SOURCE / "tools/setup.sh"), "demo"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=env)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout.splitlines()
 

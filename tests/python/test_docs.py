@@ -6,7 +6,7 @@ A comment in front of a fenced block says what it is:
 
     <!-- program: NAME ranks 1 4 -->     a whole program, compiled and run on so many ranks; one in
                                          Python is run
-    <!-- fragment: NAME ranks 4 -->      C statements, put into tests/docs/frame.c
+    <!-- fragment: NAME ranks 4 -->      C statements, put into tests/docs/frame.c with all others
     <!-- shell: uses NAME -->            commands, run from the root of the repository (NAME: a
                                          program of the same document, lying there)
     <!-- shell: needs NAME -->          the same, skipped where the example NAME is left out for
@@ -31,6 +31,7 @@ from pathlib import Path
 import mpi4py_jobs
 import pytest
 from built import c_compiler, fortran_compiler, more
+from command_line import PATIENCE
 from tonari.benchmark.launch import ANY_RANKS
 
 SOURCE = Path(__file__).resolve().parents[2]
@@ -98,7 +99,9 @@ def mpi() -> dict[str, str]:
 
 def run(command: list[str], folder: Path, environment: dict[str, str] | None = None) -> str:
     env = LAUNCH | dict(os.environ) | (environment or {})
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        command, cwd=folder, env=env, capture_output=True, text=True, timeout=PATIENCE
+    )
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -117,8 +120,8 @@ def compile_program(mpi: dict[str, str], source: Path) -> Path:
     return program
 
 
-def launch(mpi: dict[str, str], ranks: int, program: Path) -> str:
-    return run([mpi["mpiexec"], "-n", str(ranks), str(program)], program.parent)
+def launch(mpi: dict[str, str], ranks: int, program: Path, *arguments: str) -> str:
+    return run([mpi["mpiexec"], "-n", str(ranks), str(program), *arguments], program.parent)
 
 
 def run_python(mpi: dict[str, str], ranks: int, program: Path) -> None:
@@ -159,16 +162,47 @@ def test_program(block: Block, mpi: dict[str, str], tmp_path: Path) -> None:
         launch(mpi, ranks, program)
 
 
-@pytest.mark.parametrize("block", of_kind("fragment"), ids=str)
-def test_fragment(block: Block, mpi: dict[str, str], tmp_path: Path) -> None:
+def function(block: Block) -> str:
+    """A fragment as a function, whose errors name the line of the document."""
+    return (
+        f"static void {c_name(block)}(MPI_Comm cart, tonari_neighborhood near, "
+        "tonari_request swap) {\n  (void)cart, (void)near, (void)swap;\n  {\n"
+        f'#line {block.line + 1} "{block.document}"\n{block.code}  }}\n}}\n'
+    )
+
+
+def c_name(block: Block) -> str:
+    return f"fragment_{re.sub(r'[^a-z0-9]', '_', str(block).lower())}_{block.line}"
+
+
+@pytest.fixture(scope="session")
+def fragments(mpi: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One program of all fragments: a compiler and a job for each would take far longer."""
     frame = (SOURCE / "tests/docs/frame.c").read_text(encoding="utf-8")
-    assert frame.count("/*FRAGMENT*/") == 1
-    source = tmp_path / f"{block.name}.c"
-    source.write_text(frame.replace("/*FRAGMENT*/", block.code), encoding="utf-8")
-    program = compile_program(mpi, source)
-    assert block.ranks
-    for ranks in block.ranks:
-        assert launch(mpi, ranks, program).count("fragment done") == ranks
+    found = of_kind("fragment")
+    names = "".join(f'{{"{block}", {c_name(block)}}}, ' for block in found)
+    parts = {"/*FUNCTIONS*/": "\n".join(map(function, found)), "/*NAMES*/": names}
+    assert [frame.count(marker) for marker in parts] == [1, 1]
+    for marker, text in parts.items():
+        frame = frame.replace(marker, text)
+    source = tmp_path_factory.mktemp("fragments") / "fragments.c"
+    source.write_text(frame, encoding="utf-8")
+    return compile_program(mpi, source)
+
+
+def test_every_fragment_runs_and_has_a_name() -> None:
+    found = of_kind("fragment")
+    assert [str(block) for block in found if not block.ranks] == []
+    assert [name for name, count in Counter(map(str, found)).items() if count > 1] == []
+
+
+@pytest.mark.parametrize(
+    "ranks", sorted({count for block in of_kind("fragment") for count in block.ranks})
+)
+def test_fragments(ranks: int, mpi: dict[str, str], fragments: Path) -> None:
+    names = [str(block) for block in of_kind("fragment") if ranks in block.ranks]
+    printed = launch(mpi, ranks, fragments, *names).splitlines()
+    assert Counter(printed) >= Counter({f"{name} done": ranks for name in names})
 
 
 def workplace(block: Block, mpi: dict[str, str], folder: Path) -> dict[str, str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import built
 import pytest
+from command_line import PATIENCE
 from tonari.benchmark.launch import ANY_RANKS
 
 SOURCE = Path(__file__).resolve().parents[2]
@@ -29,7 +30,7 @@ def run(command: list[str], folder: Path) -> str:
         capture_output=True,
         text=True,
         cwd=folder,
-        timeout=300,
+        timeout=PATIENCE,
         env=ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1"} | os.environ,
     )
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"

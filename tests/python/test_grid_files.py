@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+from command_line import PATIENCE
 from test_peers import ENVIRONMENT, command, each_mpi
 
 
@@ -18,7 +19,7 @@ def test_arrays_come_back_as_they_were(mpi: str, tmp_path: Path) -> None:
     np.save(tmp_path / "from.npy", array)
     words = command(mpi, 3, "npy", str(tmp_path / "from.npy"), str(tmp_path / "to.npy"))
     env = os.environ | ENVIRONMENT
-    done = subprocess.run(words, capture_output=True, encoding="utf-8", timeout=60, env=env)
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", timeout=PATIENCE, env=env)
     assert done.returncode == 0, done.stderr
     back = np.load(tmp_path / "to.npy", allow_pickle=False)
     assert back.dtype == array.dtype

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import typer
+from command_line import PATIENCE
 from tonari import help as helping
 from tonari import manual
 from tonari.cli import COMMANDS as MODULES
@@ -43,7 +44,7 @@ def formatted(page: Path) -> str:
     wide = {"MANWIDTH": "4000", "LC_ALL": "C.UTF-8", "MAN_KEEP_FORMATTING": ""}
     command = ["man", "--warnings=w", "-P", "cat", "-l", str(page)]
     done = subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | wide, timeout=60
+        command, capture_output=True, text=True, env=os.environ | wide, timeout=PATIENCE
     )
     assert done.returncode == 0 and done.stderr == "", done.stderr
     return words(done.stdout)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import mpi4py_jobs as jobs
 import pytest
+from command_line import PATIENCE
 
 pytestmark = jobs.needed
 MODULES = ["operations", "mistakes", "grids", "vectors", "products", "exchanges_in_place"]
@@ -52,7 +53,7 @@ def test_types_hold(tmp_path: Path) -> None:
 def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     env = {"PYTHONPATH": str(jobs.SOURCE / "python"), "PATH": "/usr/bin:/bin", **environment}
     command = [sys.executable, "-B", "-c", code]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, env=env)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=env)
 
 
 def test_importing_tonari_needs_neither_mpi_nor_mpi4py() -> None:

@@ -16,7 +16,7 @@ from unittest import mock
 import built
 import pytest
 from built import more
-from command_line import call, fits, refused
+from command_line import PATIENCE, call, fits, refused
 from conftest import Run
 from tonari import preload
 from tonari.benchmark.launch import ANY_RANKS
@@ -446,7 +446,7 @@ def test_a_wrong_mpi_steps_aside(
         preload.with_variables(list(map(str, launch)), kind, variables),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         env=os.environ | ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1"},
     )
     assert done.returncode == 0, done.stderr

@@ -13,6 +13,7 @@ from typing import Any
 
 import built
 import pytest
+from command_line import PATIENCE
 from tonari import preload
 from tonari.benchmark.launch import ANY_RANKS
 
@@ -38,7 +39,7 @@ def run(ranks: int, command: list[str], folder: Path, preloaded: bool) -> Any:
         [MPI["mpiexec"], "-n", str(ranks), "env", *words, *command],
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=PATIENCE,
         env=environment,
     )
     assert done.returncode == 0, done.stderr

@@ -13,6 +13,7 @@ from typing import Any
 
 import built
 import pytest
+from command_line import PATIENCE
 from tonari.benchmark.launch import ANY_RANKS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/howto/read-describe.md"
@@ -28,7 +29,7 @@ def run(mpi: str, report: str) -> subprocess.CompletedProcess[str]:
         [BUILT[mpi]["mpiexec"], "-n", str(RANKS), str(program)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         env=os.environ | ANY_RANKS | built.TAKE_TURNS | settings,
     )
     assert done.returncode == 0, done.stderr

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from built import c_compiler, with_program
+from command_line import PATIENCE
 from tonari.benchmark.launch import ANY_RANKS
 
 SOURCE = Path(__file__).resolve().parents[2]
@@ -26,7 +27,7 @@ def test_the_library_may_be_closed(mpi: str, tmp_path: Path) -> None:
         [build["mpiexec"], "-n", "2", program, Path(build["bin"]) / LIBRARY],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         env=ANY_RANKS | dict(os.environ),
     )
     assert done.returncode == 0, done.stderr

@@ -119,7 +119,7 @@ def tools(running: str, compiled: str) -> tuple[str, str]:
 def run(command: list[Any]) -> subprocess.CompletedProcess[str]:
     env = ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1"} | os.environ
     return subprocess.run(
-        list(map(str, command)), capture_output=True, text=True, timeout=60, env=env
+        list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE, env=env
     )
 
 
@@ -177,6 +177,7 @@ def test_the_program_makes_every_such_call() -> None:
 # libtonari that brings its own along.
 BESIDE = """\
 import ctypes, sys
+from command_line import PATIENCE
 program, tonari = map(ctypes.CDLL, sys.argv[1:])
 program.MPI_Init(None, None)
 near = ctypes.c_void_p()

@@ -37,6 +37,15 @@ chosen_mpis() {
     done
 }
 
+# The library of the first MPI is compiled as users have it, those of the others only for tests; for
+# `make build`, `install` and `bench` all are. Documentation and the demo leave that as it is.
+tested_mpis() { # chosen MPIs, with semicolons
+    case $TARGET in
+        test) echo "$1" | cut -s -d ';' -f 2- ;;
+        demo | docs) cached TONARI_TESTED_MPIS ;;
+    esac
+}
+
 # MPIs that run what is built for the standard ABI, besides the one that it is built with.
 abi_others() {
     local name others=
@@ -54,6 +63,7 @@ cmake_arguments() {
     ARGUMENTS=(-G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_COMPILER=$CXX_FOUND" \
         -DCMAKE_UNITY_BUILD=ON "-DTONARI_TESTS=$tests"
         "-DTONARI_MPI=${chosen:-none}" "-DTONARI_PYTHON=$python"
+        "-DTONARI_TESTED_MPIS=$(tested_mpis "$chosen")"
         "-DPython_EXECUTABLE=$VENV/bin/python")
     for name in ${chosen//;/ }; do
         [ -n "${MPI_ROOT[$name]}" ] || continue
