@@ -128,7 +128,7 @@ MPI_Comm with_attribute(MPI_Comm cartcomm, tonari_neighborhood near) {
   std::unique_ptr<Attached> attached;
   run_collectively(cartcomm, [&] { attached.reset(new Attached{near, {1}}); });
   MPI_Comm isocomm = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_dup(cartcomm, &isocomm), "MPI_Comm_dup");
+  call_mpi("MPI_Comm_dup", [&] { return MPI_Comm_dup(cartcomm, &isocomm); });
   check_mpi(MPI_Comm_set_attr(isocomm, attribute(), attached.get()), "MPI_Comm_set_attr");
   attached.release();
   return isocomm;

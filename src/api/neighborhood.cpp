@@ -8,6 +8,7 @@
 #include "api/promises.hpp"
 #include "api/settings.hpp"
 #include "base/hash.hpp"
+#include "channels/collective.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/read_topology.hpp"
@@ -33,12 +34,12 @@ std::vector<Vec> read_offsets(int s, const int offsets[], int d) {
 void explain_difference(MPI_Comm comm, const Neighborhood& near) {
   const int d = near.grid.dimensions();
   int s = static_cast<int>(near.offsets.size());
-  check_mpi(MPI_Bcast(&s, 1, MPI_INT, 0, comm), "MPI_Bcast");
+  broadcast(&s, 1, MPI_INT, 0, comm);
   std::vector<int> first(static_cast<std::size_t>(s) * max_dimensions);
   for (std::size_t i = 0; i < std::min<std::size_t>(s, near.offsets.size()); ++i)
     std::copy(near.offsets[i].begin(), near.offsets[i].end(), &first[i * max_dimensions]);
   stay_together(comm);
-  check_mpi(MPI_Bcast(first.data(), s * max_dimensions, MPI_INT, 0, comm), "MPI_Bcast");
+  broadcast(first.data(), s * max_dimensions, MPI_INT, 0, comm);
   const int rank = rank_in(comm);
   const auto shown = [&](const int* v) {
     std::string list = "(";

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/hash.hpp"
-#include "channels/mpi_error.hpp"
+#include "channels/collective.hpp"
 #include "channels/table.hpp"
 #include "engine/agree.hpp"
 #include "engine/selector.hpp"
@@ -75,8 +75,7 @@ class Bounds {
   void reduce(MPI_Comm comm) {
     const int count = checked_cast<int>(words_.size(), "number of blocks");
     stay_together(comm);
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, words_.data(), count, MPI_UINT64_T, MPI_MAX, comm),
-              "MPI_Allreduce");
+    reduce_all(words_.data(), count, MPI_UINT64_T, MPI_MAX, comm);
   }
   // The sizes; empty if some size is not the same everywhere. A block that no rank has is empty.
   std::vector<Bytes> common() const {
@@ -166,8 +165,7 @@ double average_size(Context& context, const std::vector<Bytes>& common, const Bi
                                        static_cast<double>(bytes.size());
   if (!common.empty()) return average;
   stay_together(context.comm());
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &average, 1, MPI_DOUBLE, MPI_MAX, context.comm()),
-            "MPI_Allreduce");
+  reduce_all(&average, 1, MPI_DOUBLE, MPI_MAX, context.comm());
   return average;
 }
 

@@ -7,12 +7,15 @@
 #include <span>
 #include <utility>
 
+#include "memory/in_mpi.hpp"
+
 namespace tonari {
 
 // Whether a canceled receive is over by then. One whose message has begun to arrive cannot be taken
 // back. It ends soon, unless its sender has died.
 inline bool is_over(MPI_Request& request, double deadline) {
   int done = 0;
+  const InMpi in("MPI_Test");
   do MPI_Test(&request, &done, MPI_STATUS_IGNORE);
   while (!done && MPI_Wtime() < deadline);
   return done != 0;

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages between ranks while something is made. All of them are known, with their memory, before
-// the first is sent.
+// the first is sent. They travel between copies: if a rank has died, the exchange is given up by
+// Errc::peer, and the MPI may still know where its messages lie.
 #pragma once
 
 #include <mpi.h>
 
+#include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/checked.hpp"
+#include "channels/abandon.hpp"
+#include "channels/collective.hpp"
 #include "channels/control_tags.hpp"
 #include "channels/mpi_error.hpp"
 
@@ -34,13 +39,18 @@ class ControlMessages {
   template <class Agree>
   void exchange(Agree agree) {
     requests_.reserve(messages_.size());
+    std::size_t bytes = 0;
+    for (const Message& m : messages_) bytes += static_cast<std::size_t>(m.bytes);
+    copies_.resize(bytes);
     agree();
     for (bool sends : {false, true})
-      for (const Message& m : messages_)
-        if (m.sends == sends) start(m);
-    check_mpi(
-        MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
-        "MPI_Waitall");
+      for_copies([&](const Message& m, std::byte* copy) {
+        if (m.sends == sends) start(m, copy);
+      });
+    complete();
+    for_copies([](const Message& m, const std::byte* copy) {
+      if (!m.sends && m.bytes > 0) std::memcpy(m.data, copy, static_cast<std::size_t>(m.bytes));
+    });
   }
 
  private:
@@ -50,18 +60,38 @@ class ControlMessages {
     bool sends;
   };
   static int size(std::size_t bytes) { return checked_cast<int>(bytes, "bytes of a message"); }
-  void start(const Message& m) {
+  template <class Visit>
+  void for_copies(Visit visit) {
+    std::byte* copy = copies_.data();
+    for (const Message& m : messages_) visit(m, copy), copy += m.bytes;
+  }
+  void start(const Message& m, std::byte* copy) {
     MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
-    if (m.sends)
-      check_mpi(MPI_Isend(m.data, m.bytes, MPI_BYTE, m.peer, tag_, comm_, &request), "MPI_Isend");
-    else
-      check_mpi(MPI_Irecv(m.data, m.bytes, MPI_BYTE, m.peer, tag_, comm_, &request), "MPI_Irecv");
+    if (m.sends) {
+      if (m.bytes > 0) std::memcpy(copy, m.data, static_cast<std::size_t>(m.bytes));
+      check_mpi(MPI_Isend(copy, m.bytes, MPI_BYTE, m.peer, tag_, comm_, &request), "MPI_Isend");
+    } else {
+      check_mpi(MPI_Irecv(copy, m.bytes, MPI_BYTE, m.peer, tag_, comm_, &request), "MPI_Irecv");
+      ++receives_;
+    }
+  }
+  // Receives were started first.
+  void complete() {
+    try {
+      for (MPI_Request& request : requests_) complete_call(comm_, request, IfOneDies::give_up);
+    } catch (...) {
+      if (abandon(requests_, [&](std::size_t k) { return k >= receives_; }))
+        leak(std::move(copies_));
+      throw;
+    }
   }
 
   MPI_Comm comm_;
   ControlTag tag_;
   std::vector<Message> messages_;
   std::vector<MPI_Request> requests_;
+  std::vector<std::byte> copies_;  // of all messages, one after the other
+  std::size_t receives_ = 0;
 };
 
 }  // namespace tonari

@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-#include "channels/mpi_error.hpp"
+#include "channels/collective.hpp"
 
 namespace tonari {
 namespace {
@@ -63,9 +63,7 @@ Node::Node(MPI_Comm members, std::int32_t rank, const std::function<void()>& rea
                   allowed_cpus()};
   std::vector<Card> cards(static_cast<std::size_t>(size));
   ready();
-  check_mpi(
-      MPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, members),
-      "MPI_Allgather");
+  gather_all(&mine, sizeof mine, MPI_BYTE, cards.data(), members);
   Cpus cpus{};
   for (const Card& card : cards) {
     ranks_.push_back(static_cast<std::int32_t>(card.rank));

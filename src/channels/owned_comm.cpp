@@ -29,7 +29,7 @@ class ReturningErrors {
 
 void duplicate(MPI_Comm comm, OwnedComm& copy) {
   const ReturningErrors returning(comm);
-  check_mpi(MPI_Comm_dup(comm, copy.place()), "MPI_Comm_dup");
+  call_mpi("MPI_Comm_dup", [&] { return MPI_Comm_dup(comm, copy.place()); });
   check_mpi(MPI_Comm_set_errhandler(copy.get(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 

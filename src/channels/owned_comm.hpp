@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "channels/mpi_usable.hpp"
+#include "memory/in_mpi.hpp"
 
 namespace tonari {
 
@@ -15,7 +16,9 @@ class OwnedComm {
   OwnedComm() = default;
   explicit OwnedComm(MPI_Comm made) : comm_(made) {}
   ~OwnedComm() {
-    if (comm_ != MPI_COMM_NULL && mpi_usable()) MPI_Comm_free(&comm_);
+    if (comm_ == MPI_COMM_NULL || !mpi_usable()) return;
+    const InMpi in("MPI_Comm_free");
+    MPI_Comm_free(&comm_);
   }
   OwnedComm(const OwnedComm&) = delete;
   OwnedComm& operator=(const OwnedComm&) = delete;

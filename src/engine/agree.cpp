@@ -7,6 +7,7 @@
 #include "channels/mpi_error.hpp"
 #include "engine/hang_report.hpp"
 #include "engine/in_flight.hpp"
+#include "engine/known_processes.hpp"
 
 namespace tonari {
 namespace {
@@ -16,12 +17,12 @@ namespace {
 std::string broadcast_sentence(MPI_Comm comm, int from, std::string_view mine) {
   std::string all;
   int length = static_cast<int>(mine.size());
-  check_mpi(MPI_Bcast(&length, 1, MPI_INT, from, comm), "MPI_Bcast");
+  broadcast(&length, 1, MPI_INT, from, comm);
   char piece[512];
   for (int at = 0; at < length;) {
     const auto bytes = std::min<std::size_t>(static_cast<std::size_t>(length - at), sizeof piece);
     if (!mine.empty()) mine.copy(piece, bytes, static_cast<std::size_t>(at));
-    check_mpi(MPI_Bcast(piece, static_cast<int>(bytes), MPI_CHAR, from, comm), "MPI_Bcast");
+    broadcast(piece, static_cast<int>(bytes), MPI_CHAR, from, comm);
     (void)error_of([&] { all.append(piece, bytes); });
     at += static_cast<int>(bytes);
   }
@@ -32,20 +33,30 @@ std::string broadcast_sentence(MPI_Comm comm, int from, std::string_view mine) {
 
 }  // namespace
 
+std::optional<Error> AllAwaited::idle() {
+  if (idle_.idle({}) < Wait::Then::tell) return std::nullopt;
+  tell_of_collective(comm_, idle_.waited());
+  if (idle_.waited() < timeout_in_environment()) return std::nullopt;
+  return error_of([&] { check_all_alive(comm_); });
+}
+
 // By testing, so that somebody hears of it if a rank does not come.
 void complete_while_driving(MPI_Comm comm, MPI_Request& request, IfOneDies deaths) {
   Waiter waiter;
-  IdleTests idle;
+  AllAwaited all(comm);
   const bool drives = any_in_flight();
-  for (int done = 0; !done;) {
-    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (!done && drives) waiter.pass(Pause::yield);
-    if (done || idle.idle({}) < Wait::Then::tell) continue;
-    tell_of_collective(comm, idle.waited());
-    if (deaths == IfOneDies::wait || idle.waited() < timeout_in_environment()) continue;
-    const std::optional<Error> error = error_of([&] { check_all_alive(comm); });
-    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (error && !done) throw Error(*error).now_on_all_ranks();
+  const auto done = [&] {
+    int flag = 0;
+    call_mpi("MPI_Test", [&] { return MPI_Test(&request, &flag, MPI_STATUS_IGNORE); });
+    return flag != 0;
+  };
+  while (!done()) {
+    if (drives) waiter.pass(Pause::yield);
+    const std::optional<Error> error = all.idle();
+    if (error && deaths == IfOneDies::give_up) {
+      if (done()) return;
+      throw Error(*error).now_on_all_ranks();
+    }
   }
 }
 
@@ -94,7 +105,7 @@ Vote::Vote(MPI_Comm comm, const Error* error, std::span<const Ballot> ballots)
 
 bool Vote::test() {
   int complete = 0;
-  check_mpi(MPI_Test(&request_, &complete, MPI_STATUS_IGNORE), "MPI_Test");
+  call_mpi("MPI_Test", [&] { return MPI_Test(&request_, &complete, MPI_STATUS_IGNORE); });
   return complete != 0;
 }
 
@@ -106,7 +117,7 @@ void Vote::conclude() {
   if (words_[0] == 0) return;
   const int failed = size_ - static_cast<int>(words_[0]);
   int code = error_ ? static_cast<int>(error_->code()) : 0;
-  check_mpi(MPI_Bcast(&code, 1, MPI_INT, failed, comm_), "MPI_Bcast");
+  broadcast(&code, 1, MPI_INT, failed, comm_);
   const std::string sentence =
       broadcast_sentence(comm_, failed, rank_ == failed ? error_->what() : "");
   if (rank_ == failed) throw Error(*error_).now_on_all_ranks();
@@ -145,14 +156,14 @@ std::string broadcast(MPI_Comm comm, const std::string& text) {
   text.copy(head.start, sizeof head.start);
   stay_together(comm);
   // most texts are short: one message
-  check_mpi(MPI_Bcast(&head, sizeof head, MPI_BYTE, 0, comm), "MPI_Bcast");
+  broadcast(&head, sizeof head, MPI_BYTE, 0, comm);
   if (head.length <= sizeof head.start) return std::string(head.start, head.length);
   std::string all;
   run_collectively(comm, [&] {
     all = text;
     all.resize(head.length);
   });
-  check_mpi(MPI_Bcast(all.data(), static_cast<int>(head.length), MPI_CHAR, 0, comm), "MPI_Bcast");
+  broadcast(all.data(), static_cast<int>(head.length), MPI_CHAR, 0, comm);
   return all;
 }
 

@@ -22,6 +22,8 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "channels/collective.hpp"
+#include "memory/wait.hpp"
 
 namespace tonari {
 
@@ -53,12 +55,24 @@ std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local,
 // came here.
 inline void stay_together(MPI_Comm comm) { agree(comm, std::nullopt); }
 
+// Looks in a loop that waits for all ranks of a communicator.
+class AllAwaited {
+ public:
+  explicit AllAwaited(MPI_Comm comm) : comm_(comm) {}
+  // Call this after a look that found nothing. It tells of a long wait. An error that it returns
+  // (Errc::peer) says that a rank has ended; it holds unless the next look finds something.
+  std::optional<Error> idle();
+  void reset() { idle_.reset(); }
+
+ private:
+  MPI_Comm comm_;
+  IdleTests idle_;
+};
+
 // Waits for a non-blocking collective, and meanwhile drives the exchanges in flight, as agree does.
 // comm: the collective's. If given_up, it throws Errc::peer on each rank that sees that one on its
 // node has ended; then the collective stays under way, and its buffers must stay where they are.
-enum class IfOneDies : bool { wait, give_up };
-void complete_while_driving(MPI_Comm comm, MPI_Request& request,
-                            IfOneDies deaths = IfOneDies::wait);
+void complete_while_driving(MPI_Comm comm, MPI_Request& request, IfOneDies deaths);
 
 // One agreement, for callers that have other things to do meanwhile. It must be completed, and then
 // concluded.

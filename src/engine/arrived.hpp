@@ -15,11 +15,13 @@ struct Arrived {
   MPI_Status status{};
 
   Arrived(MPI_Comm comm, int tag) {
-    check_mpi(MPI_Improbe(MPI_ANY_SOURCE, tag, comm, &found, &message, &status), "MPI_Improbe");
+    call_mpi("MPI_Improbe",
+             [&] { return MPI_Improbe(MPI_ANY_SOURCE, tag, comm, &found, &message, &status); });
     if (found) check_mpi(MPI_Get_count(&status, MPI_INT64_T, &count), "MPI_Get_count");
   }
   void receive(Word* to) {
-    check_mpi(MPI_Mrecv(to, count, MPI_INT64_T, &message, MPI_STATUS_IGNORE), "MPI_Mrecv");
+    call_mpi("MPI_Mrecv",
+             [&] { return MPI_Mrecv(to, count, MPI_INT64_T, &message, MPI_STATUS_IGNORE); });
   }
 };
 

@@ -62,7 +62,7 @@ class Pair {
                                      comm_, &requests[m]),
                   "a burst of messages");
       times_.push_back((MPI_Wtime() - start) / count);
-      check_mpi(MPI_Waitall(count, requests, MPI_STATUSES_IGNORE), "MPI_Waitall");
+      call_mpi("MPI_Waitall", [&] { return MPI_Waitall(count, requests, MPI_STATUSES_IGNORE); });
     }
     return undisturbed(times_);
   }
@@ -95,20 +95,25 @@ class Pair {
   double ping(int count, MPI_Datatype type = MPI_BYTE) {
     const double start = MPI_Wtime();
     if (first_)
-      check_mpi(MPI_Send(data_.data(), count, type, partner_, measure_ping, comm_), "MPI_Send");
-    check_mpi(MPI_Recv(data_.data(), count, type, partner_, measure_ping, comm_, MPI_STATUS_IGNORE),
-              "MPI_Recv");
+      call_mpi("MPI_Send",
+               [&] { return MPI_Send(data_.data(), count, type, partner_, measure_ping, comm_); });
+    call_mpi("MPI_Recv", [&] {
+      return MPI_Recv(data_.data(), count, type, partner_, measure_ping, comm_, MPI_STATUS_IGNORE);
+    });
     if (!first_)
-      check_mpi(MPI_Send(data_.data(), count, type, partner_, measure_ping, comm_), "MPI_Send");
+      call_mpi("MPI_Send",
+               [&] { return MPI_Send(data_.data(), count, type, partner_, measure_ping, comm_); });
     return MPI_Wtime() - start;
   }
   int agree_on(int mine) {
     int both = mine;
     if (first_)
-      check_mpi(MPI_Send(&both, 1, MPI_INT, partner_, measure_go, comm_), "MPI_Send");
+      call_mpi("MPI_Send",
+               [&] { return MPI_Send(&both, 1, MPI_INT, partner_, measure_go, comm_); });
     else
-      check_mpi(MPI_Recv(&both, 1, MPI_INT, partner_, measure_go, comm_, MPI_STATUS_IGNORE),
-                "MPI_Recv");
+      call_mpi("MPI_Recv", [&] {
+        return MPI_Recv(&both, 1, MPI_INT, partner_, measure_go, comm_, MPI_STATUS_IGNORE);
+      });
     return both;
   }
   bool leaves_alone(int bytes) {
@@ -119,15 +124,16 @@ class Pair {
                 "MPI_Isend");
       const double start = MPI_Wtime();
       while (!left && MPI_Wtime() - start < 300e-6)
-        check_mpi(MPI_Test(&request, &left, MPI_STATUS_IGNORE), "MPI_Test");
+        call_mpi("MPI_Test", [&] { return MPI_Test(&request, &left, MPI_STATUS_IGNORE); });
       const int result = agree_on(left);
-      check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+      call_mpi("MPI_Wait", [&] { return MPI_Wait(&request, MPI_STATUS_IGNORE); });
       return result;
     }
     left = agree_on(0);
-    check_mpi(
-        MPI_Recv(data_.data(), bytes, MPI_BYTE, partner_, measure_eager, comm_, MPI_STATUS_IGNORE),
-        "MPI_Recv");
+    call_mpi("MPI_Recv", [&] {
+      return MPI_Recv(data_.data(), bytes, MPI_BYTE, partner_, measure_eager, comm_,
+                      MPI_STATUS_IGNORE);
+    });
     return left;
   }
 

@@ -57,9 +57,10 @@ class Toss {
   std::vector<EdgeMessage> messages() const { return {{peer_, 0, 8}}; }
   void swap(MPI_Comm comm, const void* mine, void* theirs, std::size_t bytes) const {
     const int count = static_cast<int>(bytes);
-    check_mpi(MPI_Sendrecv(mine, count, MPI_BYTE, peer_, measure_shared_memory, theirs, count,
-                           MPI_BYTE, peer_, measure_shared_memory, comm, MPI_STATUS_IGNORE),
-              "MPI_Sendrecv");
+    call_mpi("MPI_Sendrecv", [&] {
+      return MPI_Sendrecv(mine, count, MPI_BYTE, peer_, measure_shared_memory, theirs, count,
+                          MPI_BYTE, peer_, measure_shared_memory, comm, MPI_STATUS_IGNORE);
+    });
   }
   template <typename Ready>
   void wait(Ready ready) const {

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "base/setting.hpp"
-#include "channels/mpi_error.hpp"
+#include "channels/collective.hpp"
 #include "engine/agree.hpp"
 #include "engine/wisdom.hpp"
 
@@ -123,7 +123,7 @@ class Contest {
       const std::size_t c = running_[(k + shift) % n];
       if (between_) between_();
       stay_together(comm_);  // a rank on which an exchange has failed is not waited for
-      check_mpi(MPI_Barrier(comm_), "MPI_Barrier");
+      barrier(comm_);
       const double start = MPI_Wtime();
       for (int again = 0; again < repeat; ++again) run_or_give_up(*exchanges_[c]);
       fresh_.push_back({c, (MPI_Wtime() - start) / repeat});
@@ -134,9 +134,7 @@ class Contest {
     values_.clear();
     for (const auto& [c, seconds] : fresh_) values_.push_back(seconds);
     values_.push_back(elapsed_);
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, values_.data(), static_cast<int>(values_.size()),
-                            MPI_DOUBLE, MPI_MAX, comm_),
-              "MPI_Allreduce");
+    reduce_all(values_.data(), static_cast<int>(values_.size()), MPI_DOUBLE, MPI_MAX, comm_);
     for (std::size_t k = 0; k < fresh_.size(); ++k) times_[fresh_[k].first].push_back(values_[k]);
     elapsed_ = values_.back();
     fresh_.clear();
@@ -271,7 +269,7 @@ double tune_seconds(MPI_Comm comm, Tune tune) {
   if (!(seconds > 0 && seconds < 3600)) seconds = tune == Tune::measure ? 2.0 : 0.4;
   stay_together(comm);
   // ranks with different budgets would wait for each other
-  check_mpi(MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, comm), "MPI_Bcast");
+  broadcast(&seconds, 1, MPI_DOUBLE, 0, comm);
   return seconds;
 }
 

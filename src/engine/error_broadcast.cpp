@@ -20,7 +20,7 @@ void ErrorBroadcast::start(MPI_Comm comm, int from, const Error* mine) {
 
 bool ErrorBroadcast::test() {
   int complete = 0;
-  check_mpi(MPI_Test(&request_, &complete, MPI_STATUS_IGNORE), "MPI_Test");
+  call_mpi("MPI_Test", [&] { return MPI_Test(&request_, &complete, MPI_STATUS_IGNORE); });
   return complete != 0;
 }
 

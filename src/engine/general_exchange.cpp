@@ -100,8 +100,9 @@ bool GeneralExchange::advance() {
 
 bool GeneralExchange::complete_some() {
   int done = 0;
-  check_mpi(MPI_Testsome(all_roles, requests_.data(), &done, completed_.data(), statuses_.data()),
-            "MPI_Testsome");
+  call_mpi("MPI_Testsome", [&] {
+    return MPI_Testsome(all_roles, requests_.data(), &done, completed_.data(), statuses_.data());
+  });
   if (done == MPI_UNDEFINED) return false;
   active_ -= done;
   for (int k = 0; k < done; ++k) {
@@ -239,14 +240,16 @@ bool GeneralExchange::next_question() {
   if (machine_.all_taken()) return false;
   int flag = 0;
   MPI_Status status;
-  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, first_tag_ + 1 + parity_, comm_->get(), &flag, &status),
-            "MPI_Iprobe");
+  call_mpi("MPI_Iprobe", [&] {
+    return MPI_Iprobe(MPI_ANY_SOURCE, first_tag_ + 1 + parity_, comm_->get(), &flag, &status);
+  });
   if (!flag) return false;
   Words words = {};
   answering_ = status.MPI_SOURCE;
-  check_mpi(MPI_Recv(words.data(), sizeof(Words), MPI_BYTE, answering_, first_tag_ + 1 + parity_,
-                     comm_->get(), MPI_STATUS_IGNORE),
-            "MPI_Recv");
+  call_mpi("MPI_Recv", [&] {
+    return MPI_Recv(words.data(), sizeof(Words), MPI_BYTE, answering_, first_tag_ + 1 + parity_,
+                    comm_->get(), MPI_STATUS_IGNORE);
+  });
   places_.clear();
   next_place_ = 0;
   machine_.take(answering_, words[0], words[1], places_);

@@ -8,12 +8,12 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <map>
 #include <mutex>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/setting.hpp"
+#include "engine/known_processes.hpp"
 #include "memory/process.hpp"
 #include "memory/wait_record.hpp"
 
@@ -21,42 +21,6 @@ namespace tonari {
 namespace {
 
 std::atomic<double> report_after{60};  // seconds; 0: never
-
-// ---- the processes of this node, by their ranks in MPI_COMM_WORLD
-
-struct Process {
-  std::int64_t number = 0;
-  std::weak_ptr<const Node> node;  // that watches it
-  std::size_t index = 0;
-
-  bool ended() const {
-    const std::shared_ptr<const Node> watching = node.lock();
-    return watching && watching->ended(index);
-  }
-};
-struct Known {
-  std::mutex mutex;
-  std::map<int, Process> processes;
-};
-// Never destroyed: programs may wait until they end.
-Known& known() {
-  static Known* const all = new Known;
-  return *all;
-}
-
-// Ranks of the communicator as MPI_COMM_WORLD numbers them; a process that is not in it has
-// MPI_UNDEFINED. Local.
-std::vector<int> in_world(MPI_Comm comm, const std::vector<int>& ranks) {
-  std::vector<int> found(ranks.size(), MPI_UNDEFINED);
-  MPI_Group here = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  if (MPI_Comm_group(comm, &here) != MPI_SUCCESS ||
-      MPI_Comm_group(MPI_COMM_WORLD, &world) != MPI_SUCCESS)
-    return found;
-  MPI_Group_translate_ranks(here, static_cast<int>(ranks.size()), ranks.data(), world,
-                            found.data());
-  MPI_Group_free(&here), MPI_Group_free(&world);
-  return found;
-}
 
 // ---- what is known of a process
 
@@ -225,27 +189,26 @@ void show(const Awaited& awaited, double seconds) noexcept {
 
 constexpr const char* collective_words = "a call that all ranks of a communicator make";
 
-// The communicator's other ranks on this node.
-template <class Visit>
-void for_known(MPI_Comm comm, const Visit& visit) {
-  int size = 0, self = 0;
-  MPI_Comm_size(comm, &size);
-  MPI_Comm_rank(comm, &self);
-  std::vector<int> ranks(static_cast<std::size_t>(size));
-  for (int r = 0; r < size; ++r) ranks[static_cast<std::size_t>(r)] = r;
-  const std::vector<int> world = in_world(comm, ranks);
-  const std::lock_guard lock(known().mutex);
-  for (int r = 0; r < size; ++r)
-    if (const auto found = known().processes.find(world[static_cast<std::size_t>(r)]);
-        r != self && found != known().processes.end())
-      visit(r, found->second);
+std::string what_others_do(const std::vector<KnownProcess>& others) {
+  std::string words;
+  for (const KnownProcess& other : others) words += "; " + about(other.rank, other.process);
+  return words;
 }
 
-std::string what_others_do(MPI_Comm comm) {
-  std::string words;
-  for_known(comm,
-            [&](int rank, const Process& process) { words += "; " + about(rank, process.number); });
-  return words;
+// Of those that the launcher tells of, some may have no process any more.
+std::string who_is_missing(MPI_Comm comm, const std::vector<KnownProcess>& known) {
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  const auto others = static_cast<std::size_t>(ranks) - 1;
+  if (known.size() >= others) return "";
+  return text("; of ", others - known.size(), " of its other ranks this one knows no process here");
+}
+
+void print(const std::string& rank, const char* in, double seconds, const std::string& others) {
+  const std::string line =
+      text("tonari: ", rank, "(process ", this_process(), ") has waited for ",
+           seconds_text(seconds), " s (since ", clock_time(seconds), ") in ", in, others, "\n");
+  std::fputs(line.c_str(), stderr);
 }
 
 }  // namespace
@@ -254,22 +217,6 @@ void read_hang_report() {
   const Setting& row = setting(SettingId::hang_report);
   const auto value = in_environment(row);
   if (value) report_after = static_cast<double>(read_count(row, *value, 1'000'000'000));
-}
-
-void know_processes(MPI_Comm comm, const std::shared_ptr<const Node>& node) {
-  const std::vector<int> ranks(node->ranks().begin(), node->ranks().end());
-  const std::vector<int> world = in_world(comm, ranks);
-  const std::lock_guard lock(known().mutex);
-  for (std::size_t k = 0; k < ranks.size(); ++k)
-    if (world[k] != MPI_UNDEFINED) known().processes[world[k]] = {node->process(k), node, k};
-}
-
-void check_all_alive(MPI_Comm comm) {
-  for_known(comm, [](int rank, const Process& process) {
-    if (process.ended())
-      fail(Errc::peer, "rank ", rank, " (process ", process.number,
-           ") has ended, and all ranks wait for it in a call that they make together");
-  });
 }
 
 double timeout_in_environment() {
@@ -292,17 +239,30 @@ void tell_of_wait(const Awaited& awaited, MPI_Comm comm, double seconds) noexcep
 }
 
 void tell_of_collective(MPI_Comm comm, double seconds) noexcept {
+  (void)error_of([&] { find_launched_processes(comm); });
   if (report_after <= 0) return;
   Awaited awaited;
   awaited.in(collective_words);
   show(awaited, seconds);
   if (!line_is_due(seconds)) return;
   (void)error_of([&] {
-    const std::string line =
-        text("tonari: ", rank_text(comm), "(process ", this_process(), ") has waited for ",
-             seconds_text(seconds), " s (since ", clock_time(seconds), ") in ", collective_words,
-             what_others_do(comm), "\n");
-    std::fputs(line.c_str(), stderr);
+    const std::vector<KnownProcess> others = known_processes(comm);
+    print(rank_text(comm), collective_words, seconds,
+          what_others_do(others) + who_is_missing(comm, others));
+  });
+}
+
+void tell_of_call(const char* call, double seconds) noexcept {
+  (void)error_of([] { find_launched_processes(); });
+  if (report_after <= 0) return;
+  Awaited awaited;
+  awaited.in(call);
+  show(awaited, seconds);
+  if (!line_is_due(seconds)) return;
+  (void)error_of([&] {
+    const std::int32_t rank = known_rank();
+    print(rank < 0 ? "" : text("rank ", rank, " "), call, seconds,
+          what_others_do(known_processes()));
   });
 }
 

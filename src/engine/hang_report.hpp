@@ -6,7 +6,6 @@
 
 #include <mpi.h>
 
-#include <memory>
 #include <string>
 
 #include "engine/awaited.hpp"
@@ -16,10 +15,6 @@ namespace tonari {
 // Reads the setting. Throws Errc::argument if it makes no sense.
 void read_hang_report();
 
-// From now on reports know the processes of these ranks of the communicator. Local.
-void know_processes(MPI_Comm comm, const std::shared_ptr<const Node>& node);
-// Throws Errc::peer if one of the communicator's ranks is known and has ended.
-void check_all_alive(MPI_Comm comm);
 // TONARI_TIMEOUT, for what has no info keys.
 double timeout_in_environment();
 
@@ -29,6 +24,9 @@ double timeout_in_environment();
 void tell_of_wait(const Awaited& awaited, MPI_Comm comm, double seconds) noexcept;
 // The same for a collective call, which all ranks of the communicator make.
 void tell_of_collective(MPI_Comm comm, double seconds) noexcept;
+// The same for a call of the MPI that has not returned for so long, by another thread: without a
+// call of the MPI. Ranks are those of MPI_COMM_WORLD.
+void tell_of_call(const char* call, double seconds) noexcept;
 
 // What it waits for, and what those that it waits for do: "waits for 8 bytes from rank 2; rank 2
 // (process 4711, running) is not in tonari".

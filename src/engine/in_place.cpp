@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "channels/mpi_error.hpp"
+#include "channels/collective.hpp"
 #include "channels/shared/connect.hpp"
 #include "channels/shared/single_copy_swap.hpp"
 #include "channels/shared/swap.hpp"
@@ -192,11 +192,7 @@ void compare_pairs(Context& context, const std::vector<Bytes>& given,
                    const std::vector<Bytes>& expected) {
   std::vector<Bytes> theirs(given.size());
   stay_together(context.comm());
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Ialltoall(given.data(), sizeof(Bytes), MPI_BYTE, theirs.data(), sizeof(Bytes),
-                          MPI_BYTE, context.comm(), &request),
-            "MPI_Ialltoall");
-  complete_while_driving(context.comm(), request);
+  swap_all(given.data(), sizeof(Bytes), MPI_BYTE, theirs.data(), context.comm());
   run_collectively(context.comm(), [&] {
     for (std::size_t peer = 0; peer < theirs.size(); ++peer)
       if (theirs[peer] != expected[peer])
@@ -208,11 +204,7 @@ void compare_pairs(Context& context, const std::vector<Bytes>& given,
 
 void least_of_all(MPI_Comm comm, std::span<std::int64_t> words) {
   stay_together(comm);
-  MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Iallreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T,
-                           MPI_MIN, comm, &request),
-            "MPI_Iallreduce");
-  complete_while_driving(comm, request);
+  reduce_all(words.data(), static_cast<int>(words.size()), MPI_INT64_T, MPI_MIN, comm);
 }
 
 }  // namespace tonari

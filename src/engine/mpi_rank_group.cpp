@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "channels/abandon.hpp"
+#include "channels/collective.hpp"
 #include "channels/control_tags.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/arrived.hpp"
@@ -50,18 +52,31 @@ void MpiRankGroup::exchange() {
   if (auto own = outgoing_.extract(here_[0])) incoming_.insert(std::move(own));
 
   for (const auto& [to, stream] : outgoing_) start(to, stream);
+  AllAwaited all(comm_);
   for (bool complete = false; !complete;) {
     const bool received = receive_if_any();
     if (vote_)
       complete = vote_->test();
     else if (sends_.done())
       vote_.emplace(comm_);
-    if (!received && !complete) std::this_thread::yield();  // ranks may outnumber cores
+    if (received)
+      all.reset();
+    else if (!complete)
+      pause(all);
   }
   vote_->conclude();
   vote_.reset();
   outgoing_.clear();
   open_streams();
+}
+
+// Ranks may outnumber cores. What is on its way when a rank has died stays where it is.
+void MpiRankGroup::pause(AllAwaited& all) {
+  std::this_thread::yield();
+  const std::optional<Error> error = all.idle();
+  if (!error) return;
+  leak(std::move(outgoing_));
+  throw Error(*error).now_on_all_ranks();
 }
 
 void MpiRankGroup::start(std::int32_t to, const Stream& stream) {
@@ -105,10 +120,8 @@ void MpiRankGroup::give_up(const Error& error) {
 }
 
 void MpiRankGroup::drop_until(const std::function<bool()>& done) {
-  while (!done()) {
+  for (AllAwaited all(comm_); !done(); pause(all))
     for (const int tag : {planning_even, planning_odd}) drop_if_any(tag);
-    std::this_thread::yield();
-  }
 }
 
 // All have left: nothing is on its way.
@@ -158,9 +171,7 @@ void MpiRankGroup::reduce(std::span<Word> words, MPI_Op operation) {
   stay_together(comm_);
   while (!words.empty()) {
     const std::span<Word> part = words.first(std::min<std::size_t>(words.size(), longest_message_));
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), MPI_INT64_T,
-                            operation, comm_),
-              "MPI_Allreduce");
+    reduce_all(part.data(), static_cast<int>(part.size()), MPI_INT64_T, operation, comm_);
     words = words.subspan(part.size());
   }
 }

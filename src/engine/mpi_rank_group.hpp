@@ -47,6 +47,7 @@ class MpiRankGroup final : public RankGroup {
   using Stream = std::vector<Word>;
 
   bool receive_if_any();
+  void pause(AllAwaited& all);
   void drop_if_any(int tag);
   void drop_until(const std::function<bool()>& done);
   void give_up(const Error& error);

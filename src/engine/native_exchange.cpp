@@ -37,7 +37,7 @@ NativeExchange::~NativeExchange() {
 
 void NativeExchange::start() {
   if (persistent_)
-    check_mpi(MPI_Start(&request_), "MPI_Start");
+    call_mpi("MPI_Start", [&] { return MPI_Start(&request_); });
   else
     request_ = native_start(arguments_, comm_->get());
   active_ = true;

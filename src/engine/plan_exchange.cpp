@@ -162,8 +162,9 @@ void PlanExchange::start_transfers(Range range) {
   if (range.size() == 0) return;
   active_transfers_ += range.size();
   if (by_mpi_.persistent) {
-    check_mpi(MPI_Startall(static_cast<int>(range.size()), &by_mpi_.requests[range.begin]),
-              "MPI_Startall");
+    call_mpi("MPI_Startall", [&] {
+      return MPI_Startall(static_cast<int>(range.size()), &by_mpi_.requests[range.begin]);
+    });
     return;
   }
   for (std::uint32_t k = range.begin; k < range.end; ++k) {
@@ -245,9 +246,10 @@ void PlanExchange::finish_all() {
 bool PlanExchange::complete_some() {
   const int count = static_cast<int>(by_mpi_.requests.size());
   int done = 0;
-  check_mpi(
-      MPI_Testsome(count, by_mpi_.requests.data(), &done, completed_.data(), MPI_STATUSES_IGNORE),
-      "MPI_Testsome");
+  call_mpi("MPI_Testsome", [&] {
+    return MPI_Testsome(count, by_mpi_.requests.data(), &done, completed_.data(),
+                        MPI_STATUSES_IGNORE);
+  });
   for (int k = 0; k < done; ++k) complete_transfer(completed_[k]);
   return done > 0;
 }
@@ -260,9 +262,10 @@ bool PlanExchange::look_by_mpi() {
     return moved;
   }
   int all = 0;
-  check_mpi(MPI_Testall(static_cast<int>(by_mpi_.requests.size()), by_mpi_.requests.data(), &all,
-                        MPI_STATUSES_IGNORE),
-            "MPI_Testall");
+  call_mpi("MPI_Testall", [&] {
+    return MPI_Testall(static_cast<int>(by_mpi_.requests.size()), by_mpi_.requests.data(), &all,
+                       MPI_STATUSES_IGNORE);
+  });
   if (all) finish_all();
   return all != 0;
 }

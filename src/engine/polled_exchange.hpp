@@ -64,8 +64,9 @@ class PolledExchange : public Base {
   // Others may need this rank's MPI before they can do what it waits for.
   void progress() {
     int flag = 0;
-    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_->get(), &flag, MPI_STATUS_IGNORE),
-              "MPI_Iprobe");
+    call_mpi("MPI_Iprobe", [&] {
+      return MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_->get(), &flag, MPI_STATUS_IGNORE);
+    });
   }
   void check_peers() const {}  // throws Errc::peer if one that is waited for has ended or left
   bool look_again() { return made().advance(); }

@@ -176,10 +176,12 @@ RankNode read_node(MPI_Comm comm) {
   const bool emulated = !text.empty();
   NodeMembers members = agree_on_nodes(comm, text);
   OwnedComm sharing, part;
-  check_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, sharing.place()),
-            "MPI_Comm_split_type");
+  call_mpi("MPI_Comm_split_type", [&] {
+    return MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, sharing.place());
+  });
   if (emulated)
-    check_mpi(MPI_Comm_split(sharing.get(), members.node, rank, part.place()), "MPI_Comm_split");
+    call_mpi("MPI_Comm_split",
+             [&] { return MPI_Comm_split(sharing.get(), members.node, rank, part.place()); });
   auto node = std::make_shared<const Node>(emulated ? part.get() : sharing.get(), rank,
                                            [comm] { stay_together(comm); });
   if (!emulated) members = {node->ranks().front(), node->ranks()};

@@ -145,8 +145,9 @@ void hop(const TableReduction& reduction, std::vector<Kept>& kept, const Kept* u
     *k.in = ReportTable();
     requests[started++] = reduction.start(k);
   }
-  check_mpi(MPI_Waitall(static_cast<int>(started), requests.data(), MPI_STATUSES_IGNORE),
-            "MPI_Waitall");
+  call_mpi("MPI_Waitall", [&] {
+    return MPI_Waitall(static_cast<int>(started), requests.data(), MPI_STATUSES_IGNORE);
+  });
   if (up) table = ReportTable();
   for (const Kept& k : kept)
     if (k.root == rank) table.merge(*k.in);

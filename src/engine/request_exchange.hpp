@@ -50,7 +50,7 @@ class RequestExchange : public PolledExchange<RequestExchange> {
   bool finished() const { return !active_; }
   bool advance() {
     int flag = 0;
-    check_mpi(MPI_Test(&request_, &flag, MPI_STATUS_IGNORE), "MPI_Test");
+    call_mpi("MPI_Test", [&] { return MPI_Test(&request_, &flag, MPI_STATUS_IGNORE); });
     active_ = !flag;
     return flag;
   }

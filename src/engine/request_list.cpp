@@ -14,7 +14,7 @@ RequestList::~RequestList() {
 bool RequestList::done() {
   for (; complete_ < requests_.size(); ++complete_) {
     int is = 0;
-    check_mpi(MPI_Test(&requests_[complete_], &is, MPI_STATUS_IGNORE), "MPI_Test");
+    call_mpi("MPI_Test", [&] { return MPI_Test(&requests_[complete_], &is, MPI_STATUS_IGNORE); });
     if (!is) return false;
   }
   requests_.clear();
@@ -23,8 +23,9 @@ bool RequestList::done() {
 }
 
 void RequestList::wait() {
-  check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
-            "MPI_Waitall");
+  call_mpi("MPI_Waitall", [&] {
+    return MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  });
   requests_.clear();
   complete_ = 0;
 }

@@ -5,13 +5,16 @@
 #include <mutex>
 
 #include "base/setting.hpp"
+#include "channels/collective.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/calibrate.hpp"
 #include "engine/call_record.hpp"
 #include "engine/finding.hpp"
 #include "engine/hang_report.hpp"
+#include "engine/hung_mpi.hpp"
 #include "engine/in_flight.hpp"
+#include "engine/known_processes.hpp"
 #include "engine/mpi_rank_group.hpp"
 #include "engine/sparse_exchange.hpp"
 #include "memory/process.hpp"
@@ -36,6 +39,7 @@ Attached& attached() {
 }
 
 int drop_all(MPI_Comm, int, void*, void*) {
+  expect_ends();
   (void)error_of(print_report);
   (void)error_of(Finding::write_all);  // of requests that are not freed
   hide_wait();
@@ -128,8 +132,11 @@ std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
   std::shared_ptr<SharedComm> made;
   std::unique_ptr<std::shared_ptr<SharedComm>> held;
   std::unique_ptr<std::weak_ptr<SharedComm>> known;
+  complete_calls_by(complete_while_driving);
   run_collectively(comm,
                    [&] {  // all are here: from now on none waits for what another has in flight
+                     read_hang_report();  // already for this agreement
+                     watch_for_hangs();
                      copy = std::make_shared<OwnedComm>();
                      made = std::make_shared<SharedComm>(copy);
                      held = std::make_unique<std::shared_ptr<SharedComm>>(made);
@@ -158,7 +165,6 @@ void SharedComm::open() {
   if (found) most_tag_ = *static_cast<int*>(value);
   warn_of_variables(rank_);
   run_collectively(comm(), [&] {
-    read_hang_report();
     look_at_nodes();
     joined_ = join_report(comm_);
   });
@@ -262,7 +268,7 @@ void SharedComm::look_at_nodes() {
   std::string text = nodes_in_environment();
   auto nodes = std::make_shared<NodeMap>(NodeMap{std::move(found.members), std::move(found.node)});
   stay_together(comm());
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, words, 3, MPI_INT, MPI_MAX, comm()), "MPI_Allreduce");
+  reduce_all(words, 3, MPI_INT, MPI_MAX, comm());
   nodes->shares_memory = words[0] != 0;
   nodes->reads_memory = words[0] && !words[1];
   nodes->several_nodes = words[2] != 0;
@@ -278,8 +284,7 @@ const std::vector<std::int32_t>& SharedComm::node_of() {
   const std::int32_t first = nodes_->node->ranks().front();
   std::vector<std::int32_t> all(static_cast<std::size_t>(ranks_));
   stay_together(comm());
-  check_mpi(MPI_Allgather(&first, 1, MPI_INT32_T, all.data(), 1, MPI_INT32_T, comm()),
-            "MPI_Allgather");
+  gather_all(&first, 1, MPI_INT32_T, all.data(), comm());
   return node_of_ = std::move(all);
 }
 

@@ -9,7 +9,6 @@
 
 #include "channels/mpi_error.hpp"
 #include "engine/arrived.hpp"
-#include "engine/hang_report.hpp"
 #include "engine/in_flight.hpp"
 #include "engine/sparse_hops.hpp"
 
@@ -180,17 +179,14 @@ void SparseExchange::wait() {
   if (stage_ == Stage::meeting) wait_and_drive(*pairs_), met();
   if (finished()) return;
   Waiter waiter;
-  IdleTests idle;
+  AllAwaited all(comm_);
   while (!finished()) {
     if (advance()) {
-      idle.reset();
+      all.reset();
       continue;
     }
     waiter.pass(pause());
-    if (idle.idle({}) < Wait::Then::tell) continue;
-    tell_of_collective(comm_, idle.waited());
-    if (idle.waited() < timeout_in_environment()) continue;
-    const std::optional<Error> error = error_of([&] { check_all_alive(comm_); });
+    const std::optional<Error> error = all.idle();
     if (error && !advance()) throw *error;
   }
 }
@@ -282,7 +278,7 @@ void SparseExchange::start_counting() {
 
 bool SparseExchange::all_counted() {
   int complete = 0;
-  check_mpi(MPI_Test(&counting_, &complete, MPI_STATUS_IGNORE), "MPI_Test");
+  call_mpi("MPI_Test", [&] { return MPI_Test(&counting_, &complete, MPI_STATUS_IGNORE); });
   return complete && received_ == expected_;
 }
 

@@ -65,9 +65,10 @@ void TreeSum::pass_down() {
 
 bool TreeSum::complete(std::span<MPI_Request> requests) {
   int all = 0;
-  check_mpi(
-      MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE),
-      "MPI_Testall");
+  call_mpi("MPI_Testall", [&] {
+    return MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all,
+                       MPI_STATUSES_IGNORE);
+  });
   return all != 0;
 }
 

@@ -3,8 +3,7 @@
 
 #include <set>
 
-#include "channels/control_tags.hpp"
-#include "channels/mpi_error.hpp"
+#include "channels/control_messages.hpp"
 #include "engine/agree.hpp"
 #include "grid/halo_grid.hpp"
 
@@ -65,18 +64,12 @@ std::map<int, FileName> GhostMaps::swap_names(const HaloGrid& grid) const {
   const FileName mine = grid.file().name();
   std::map<int, FileName> names;
   for (const int peer : peers_) names[peer] = {};
-  std::vector<MPI_Request> requests;
-  requests.reserve(2 * peers_.size());
-  stay_together(comm);
-  constexpr int bytes = static_cast<int>(sizeof(FileName));
+  ControlMessages messages(comm, grid_files);
   for (auto& [peer, theirs] : names) {
-    check_mpi(MPI_Irecv(&theirs, bytes, MPI_BYTE, peer, grid_files, comm, &requests.emplace_back()),
-              "MPI_Irecv");
-    check_mpi(MPI_Isend(&mine, bytes, MPI_BYTE, peer, grid_files, comm, &requests.emplace_back()),
-              "MPI_Isend");
+    messages.recv(std::span(&theirs, 1), peer);
+    messages.send(std::span(&mine, 1), peer);
   }
-  check_mpi(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
-            "MPI_Waitall");
+  messages.exchange([comm] { stay_together(comm); });
   return names;
 }
 

@@ -10,7 +10,7 @@
 #include "api/request_record.hpp"
 #include "api/settings.hpp"
 #include "base/hash.hpp"
-#include "channels/mpi_error.hpp"
+#include "channels/collective.hpp"
 #include "copy/walk.hpp"
 #include "engine/agree.hpp"
 #include "engine/contest.hpp"
@@ -104,7 +104,7 @@ const char* channel_of(HaloKind kind) {
 int largest(MPI_Comm comm, int mine) {
   int all = mine;
   stay_together(comm);
-  check_mpi(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+  reduce_all(&all, 1, MPI_INT, MPI_MAX, comm);
   return all;
 }
 

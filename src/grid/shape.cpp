@@ -8,6 +8,7 @@
 #include "api/guard.hpp"
 #include "base/checked.hpp"
 #include "base/hash.hpp"
+#include "channels/collective.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/read_topology.hpp"
@@ -111,9 +112,7 @@ std::uint64_t fingerprint(const Members& members) {
   std::vector<std::int64_t> values, all(count * static_cast<std::size_t>(ranks));
   for (const auto& [what, value] : mine) values.push_back(value);
   stay_together(cart);
-  check_mpi(MPI_Allgather(values.data(), static_cast<int>(count), MPI_INT64_T, all.data(),
-                          static_cast<int>(count), MPI_INT64_T, cart),
-            "MPI_Allgather");
+  gather_all(values.data(), static_cast<int>(count), MPI_INT64_T, all.data(), cart);
   std::size_t at = 0;
   while (at + 1 < all.size() && all[at] == all[at % count]) ++at;
   fail(Errc::mismatch, "shape.", mine[at % count].first, " is ", all[at % count], " on rank 0 and ",
@@ -139,10 +138,8 @@ void gather_cuts(MPI_Comm cart, const tonari_grid_shape& given, GridShape& shape
   for (const std::int64_t cells : most) least.push_back(cells < 0 ? cells : -cells);
   const int words = static_cast<int>(most.size());
   stay_together(cart);
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, most.data(), words, MPI_INT64_T, MPI_MAX, cart),
-            "MPI_Allreduce");
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, least.data(), words, MPI_INT64_T, MPI_MAX, cart),
-            "MPI_Allreduce");
+  reduce_all(most.data(), words, MPI_INT64_T, MPI_MAX, cart);
+  reduce_all(least.data(), words, MPI_INT64_T, MPI_MAX, cart);
   std::size_t at = 0;
   for (int k = 0; k < parts.dims(); ++k)
     for (int i = 0; i < parts.ranks.size(k); ++i, ++at) {

@@ -4,7 +4,7 @@
 #include "api/settings.hpp"
 #include "base/checked.hpp"
 #include "base/hash.hpp"
-#include "channels/mpi_error.hpp"
+#include "channels/collective.hpp"
 #include "engine/agree.hpp"
 #include "engine/contest.hpp"
 #include "engine/read_topology.hpp"
@@ -66,8 +66,7 @@ std::vector<OwnedRange> gather_ranges(const Context& context, const VectorLists&
   const OwnedRange own = lists.own_range().value_or(OwnedRange{0, lists.owned()});
   std::vector<OwnedRange> all(static_cast<std::size_t>(context.ranks()));
   stay_together(context.comm());
-  check_mpi(MPI_Allgather(&own, 2, MPI_INT64_T, all.data(), 2, MPI_INT64_T, context.comm()),
-            "MPI_Allgather");
+  gather_all(&own, 2, MPI_INT64_T, all.data(), context.comm());
   if (lists.own_range()) return all;
   for (std::size_t r = 1; r < all.size(); ++r)
     all[r].first = checked_add(all[r - 1].first, all[r - 1].count, "values of all ranks");

@@ -20,9 +20,10 @@ class VerifiedExchange {
   virtual void free() = 0;
 };
 
-// kind: alltoall, ..., allgatherw, each also as once-... and started-...; inplace, general, array,
-// mapped, vector, single (a one-shot call on a vector), group, sparse. Null if there is none.
-// Collective.
+// kind: alltoall, ..., allgatherw, each also as once-... and started-...; inplace, general, group,
+// sparse; array, mapped, array-reverse (of grids), blocks, blocks-reverse; vector, reverse and
+// combine, and the same as one-shot calls: single, single-reverse, single-combine. Null if there is
+// none. Collective. Throws NotMade (peers/verified_blocks.hpp).
 std::unique_ptr<VerifiedExchange> make_exchange(const std::string& kind, int words);
 
 }  // namespace tonari::test

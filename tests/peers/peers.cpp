@@ -19,6 +19,8 @@
 //                chaos --kind k --deed kill|stop|halt|late --seed n [--within n]
 //                                                       bad luck at random times, in so many
 //                                                       microseconds (tests/peers/chaos.hpp)
+//                chaos --deed making-die|first-die|first-halt|first-late|hung ...
+//                      --call MPI_... [--calls n]       bad luck in such a call of the MPI, after n
 //   --grid                ghosts of a grid that are the neighbors' pages, instead
 //   --once                one-shot calls instead of a request; who leaves frees the neighborhood
 //   --vector              single calls on a vector, instead; who leaves frees that
@@ -86,6 +88,10 @@ Options read_options(int argc, char** argv) {
       o.chaos.seed = std::strtoull(argv[++k], nullptr, 10);
     else if (k + 1 < argc && word == "--within")
       o.chaos.within = std::atoi(argv[++k]);
+    else if (k + 1 < argc && word == "--call")
+      o.chaos.call = argv[++k];
+    else if (k + 1 < argc && word == "--calls")
+      o.chaos.calls = std::atoi(argv[++k]);
     else if (k + 1 < argc && word == "--threads")
       o.threads = argv[++k];
     else if (k + 1 < argc && word == "--shm-dir")

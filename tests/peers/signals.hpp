@@ -8,10 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <initializer_list>
 #include <random>
 #include <string>
 #include <utility>
@@ -29,11 +32,29 @@ inline std::size_t reports_there() {
   return found;
 }
 
+inline const char* first_in_environment(std::initializer_list<const char*> variables) {
+  for (const char* variable : variables)
+    if (const char* value = std::getenv(variable)) return value;
+  return nullptr;
+}
+
 // Ranks as the launcher counts them; 0: it does not say.
 inline std::size_t ranks_of_job() {
-  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
-    if (const char* value = std::getenv(variable)) return std::strtoul(value, nullptr, 10);
-  return 0;
+  const char* const value = first_in_environment({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"});
+  return value ? std::strtoul(value, nullptr, 10) : 0;
+}
+
+// A rank that has ended without a report: by a signal, or with a status that is not 0. Not the one
+// that was to die.
+inline void report_end(pid_t process, int status) {
+  const char* const folder = std::getenv("TONARI_PEERS_REPORTS");
+  const char* const rank = first_in_environment({"OMPI_COMM_WORLD_RANK", "PMI_RANK"});
+  if (!folder || !rank || status == 0) return;
+  const std::string path = std::string(folder) + "/" + rank;
+  if (std::filesystem::exists(path)) return;
+  std::ofstream(path) << "{\"rank\": " << rank << ", \"process\": " << process
+                      << ", \"ended_by\": " << (WIFSIGNALED(status) ? WTERMSIG(status) : 0)
+                      << ", \"status\": " << (WIFEXITED(status) ? WEXITSTATUS(status) : 0) << "}\n";
 }
 
 // Whoever has died is no reason to end the others: waits until they have reported.
@@ -44,6 +65,16 @@ inline void wait_for_reports() {
     usleep(100'000);
   }
   usleep(200'000);  // until they have ended, too
+}
+
+// So long; or, where the test names a file, until that exists, for 40 seconds at most.
+inline void wait_for_go(int microseconds) {
+  const char* const file = std::getenv("TONARI_PEERS_GO");
+  const auto end = std::chrono::steady_clock::now() +
+                   std::chrono::microseconds(file ? 40'000'000 : microseconds);
+  // usleep may end early, by a signal
+  while (std::chrono::steady_clock::now() < end && !(file && std::filesystem::exists(file)))
+    usleep(10'000);
 }
 
 // Call this first of all. It returns in the process that is to be the rank; say_go() there, if
@@ -61,10 +92,12 @@ class RankBesideAnother {
     close(go_[1]);
     signal(SIGUSR1, SIG_IGN);  // by which MPICH's launcher tells of a rank that ended early
     char word = 0;
-    if (deed && read(go_[0], &word, 1) == 1) deed(rank);
+    const bool chosen = read(go_[0], &word, 1) == 1;
+    if (deed && chosen) deed(rank);
     int status = 0;
     waitpid(rank, &status, 0);
-    if (WIFSIGNALED(status)) wait_for_reports();
+    if (!chosen) report_end(rank, status);
+    if (WIFSIGNALED(status) || status != 0) wait_for_reports();
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 0);
   }
   void say_go() const {
@@ -84,11 +117,21 @@ inline Deed kill_within(std::uint64_t seed, int microseconds) {
   };
 }
 
+// Lets it go on, so long after it has stopped itself.
+inline Deed resume_when_stopped(int microseconds) {
+  return [=](pid_t rank) {
+    siginfo_t stopped{};
+    if (waitid(P_PID, static_cast<id_t>(rank), &stopped, WSTOPPED | WEXITED | WNOWAIT) != 0) return;
+    wait_for_go(microseconds);
+    kill(rank, SIGCONT);
+  };
+}
+
 // Stops it at once, for so long.
 inline Deed stop_for(int microseconds) {
   return [=](pid_t rank) {
     kill(rank, SIGSTOP);
-    usleep(static_cast<useconds_t>(microseconds));
+    wait_for_go(microseconds);
     kill(rank, SIGCONT);
   };
 }

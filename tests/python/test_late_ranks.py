@@ -6,6 +6,7 @@ test-all`."""
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,12 +19,28 @@ waits_under_each_mpi = pytest.mark.parametrize(
     [built.more(mpi) if number else mpi for number, mpi in enumerate(BUILT)]
     or [pytest.param("none", marks=needs_build)],
 )
-LATE = "3200000"  # microseconds; lines come after two seconds and after four
 
 
-def told_by(told: list[str], rank: int) -> str:
-    """The first line of a rank: a busy machine may be late by another report."""
-    return next(line for line in told if line.startswith(f"tonari: rank {rank} "))
+def told_by(told: list[str], rank: int) -> list[str]:
+    return [line for line in told if line.startswith(f"tonari: rank {rank} ")]
+
+
+def run_until(
+    words: list[str], folder: Path, enough: Callable[[list[str]], bool], **environment: str
+) -> tuple[Reports, list[str]]:
+    """A job in which a rank comes late: as soon as the others have told enough. So it depends on no
+    time; if they never do, the rank comes after 40 seconds."""
+    folder.mkdir(exist_ok=True)
+    go = folder / "go"
+    heard: list[str] = []
+
+    def hear(line: str) -> None:
+        if line.startswith("tonari: rank "):
+            heard.append(line)
+        if enough(heard):
+            go.touch()
+
+    return run_job(words, folder, hear, TONARI_PEERS_GO=str(go), **environment)
 
 
 # Kind of exchange, environment, what the call is called, and what it waits for.
@@ -54,15 +71,20 @@ MORE_WAITS: list[Wait] = [
 ]  # fmt: skip
 
 
+def late(mpi: str, ranks: int, deed: str, kind: str = "alltoall", *more: str) -> list[str]:
+    return command(
+        mpi, ranks, "chaos", "--kind", kind, "--deed", deed, "--seed", str(ranks - 1), "--within",
+        "1", "--bytes", "800", "--exchanges", "20", *more,
+    )  # fmt: skip
+
+
 def run_late(mpi: str, wait: Wait, folder: Path) -> tuple[Reports, list[str]]:
     """A job whose last rank comes late to one exchange."""
     kind, environment, *_ = wait
-    words = command(
-        mpi, 3, "chaos", "--kind", kind, "--deed", "late", "--seed", "2", "--within", LATE,
-        "--bytes", "800", "--exchanges", "20",
-    )  # fmt: skip
     settings = {"TONARI_CHANNEL": "shared", "TONARI_HANG_REPORT": "1"} | environment
-    return run_job(words, folder, **settings)
+    return run_until(
+        late(mpi, 3, "late", kind), folder, lambda told: tell_for_whom(wait, told), **settings
+    )
 
 
 @waits_under_each_mpi
@@ -79,44 +101,92 @@ def test_who_waits_tells_for_whom(
         jobs = [pool.submit(run_late, mpi, *each) for each in zip(waits, folders, strict=True)]
     for wait, job in zip(waits, jobs, strict=True):
         with subtests.test(wait[0], environment=wait[1]):
-            try:
-                tells_for_whom(wait, *job.result())
-            except (AssertionError, StopIteration):  # so busy that ranks began seconds apart
-                tells_for_whom(wait, *run_late(mpi, wait, tmp_path / f"alone{waits.index(wait)}"))
+            reports, told = job.result()
+            assert [(report["code"], report["wrong"]) for report in reports] == [(0, 0)] * 3
+            assert tell_for_whom(wait, told), told
+            names_processes(reports, told)
 
 
-def tells_for_whom(wait: Wait, reports: Reports, told: list[str]) -> None:
+def tell_for_whom(wait: Wait, told: list[str]) -> bool:
+    """Both others have said that they wait in this call, one of them for what; one that the last
+    rank is not in tonari, and neither that of the other, who waits for the last."""
     _, _, call, waits = wait
-    assert [(report["code"], report["wrong"]) for report in reports] == [(0, 0)] * 3
-    late = reports[2]["process"]
+    begin = r"tonari: rank \d \(process \d+\) has waited for \d+ s \(since \d\d:\d\d:\d\d\) in "
     lines = [told_by(told, rank) for rank in (0, 1)]
-    for rank, line in enumerate(lines):
-        process = reports[rank]["process"]
-        begin = rf"tonari: rank {rank} \(process {process}\) has waited for [2-9] s \(since "
-        assert re.match(rf'{begin}\d\d:\d\d:\d\d\) in "{call}', line), line
-    # One may wait for the other, who waits for the last.
-    assert any(waits in line for line in lines), lines
     # Some kernels call a process that sleeps "running".
-    absent = rf"rank 2 \(process {late}, \w+\) is not in tonari"
-    assert any(re.search(absent, line) for line in lines), lines
-    others_wait = [f"rank {1 - k} (process {reports[1 - k]['process']}" for k in (0, 1)]
-    for line, other in zip(lines, others_wait, strict=True):
-        assert other not in line or "waits for rank" in line.split(other)[1], line
+    absent = r"rank 2 \(process \d+, \w+\) is not in tonari"
+    return (
+        all(any(re.match(f'{begin}"{call}', line) for line in own) for own in lines)
+        and any(waits in line for line in told)
+        and any(re.search(absent, line) for line in told)
+        and all(any(sees_the_other_wait(line, 1 - rank) for line in lines[rank]) for rank in (0, 1))
+    )
+
+
+def sees_the_other_wait(line: str, other: int) -> bool:
+    about = re.search(rf"; rank {other} \(process [^)]*\) ([^;]*)", line)
+    return not about or about[1].startswith("waits for rank")
+
+
+def names_processes(reports: Reports, told: list[str]) -> None:
+    """Whatever is told of a rank names its process."""
+    for line in told:
+        for rank, process in re.findall(r"rank (\d) \(process (\d+)", line):
+            assert reports[int(rank)]["process"] == int(process), line
 
 
 @waits_under_each_mpi
 def test_a_stopped_rank_is_told_of_and_waited_for(mpi: str, tmp_path: Path) -> None:
-    words = command(
-        mpi, 2, "chaos", "--deed", "halt", "--seed", "1", "--within", LATE, "--exchanges", "30",
+    stopped = r"rank 1 \(process \d+\) is stopped"
+    reports, told = run_until(
+        late(mpi, 2, "halt"), tmp_path,
+        lambda told: any(re.search(stopped, line) for line in told_by(told, 0)),
+        TONARI_HANG_REPORT="1",
     )  # fmt: skip
-    reports, told = run_job(words, tmp_path, TONARI_HANG_REPORT="1")
     assert [(report["code"], report["wrong"]) for report in reports] == [(0, 0)] * 2
-    assert f"rank 1 (process {reports[1]['process']}) is stopped" in told_by(told, 0)
+    assert any(re.search(stopped, line) for line in told_by(told, 0)), told
+    names_processes(reports, told)
+
+
+# What befalls the last rank at its first call of all, and where: what the others then wait in.
+FIRST = [
+    ("first-late", "", "a call that all ranks of a communicator make"),
+    built.more("first-halt", "MPI_Iallreduce", "a call that all ranks of a communicator make"),
+    built.more("first-halt", "MPI_Comm_dup", "MPI_Comm_dup"),
+    ("first-halt", "MPI_Comm_split_type", "MPI_Comm_split_type"),
+    built.more("first-halt", "MPI_Iallgather", "a call that all ranks of a communicator make"),
+]
+
+
+@waits_under_each_mpi
+@pytest.mark.parametrize(("deed", "call", "waits"), FIRST)
+def test_who_waits_in_the_first_call_of_all_tells_for_whom(
+    mpi: str, deed: str, call: str, waits: str, tmp_path: Path
+) -> None:
+    """Nothing is connected yet, so processes are known from the launcher only."""
+    absent = r"rank 2 \(process \d+, \w+\) is not in tonari"
+    if deed == "first-halt":
+        absent = r"rank 2 \(process \d+\) is stopped"
+
+    def enough(told: list[str]) -> bool:
+        return all(
+            any(f" in {waits}" in line and re.search(absent, line) for line in told_by(told, rank))
+            for rank in (0, 1)
+        )
+
+    more = ("--call", call) if call else ()
+    reports, told = run_until(
+        late(mpi, 3, deed, "alltoall", *more), tmp_path, enough, TONARI_HANG_REPORT="1",
+        TONARI_CHANNEL="shared",
+    )  # fmt: skip
+    assert [(report["code"], report["wrong"]) for report in reports] == [(0, 0)] * 3
+    assert enough(told), told
+    names_processes(reports, told)
 
 
 @waits_under_each_mpi
 def test_no_report_is_wanted(mpi: str, tmp_path: Path) -> None:
     words = command(
-        mpi, 2, "chaos", "--deed", "late", "--seed", "1", "--within", LATE, "--exchanges", "20"
+        mpi, 2, "chaos", "--deed", "late", "--seed", "1", "--within", "3200000", "--exchanges", "20"
     )
     assert run_job(words, tmp_path, TONARI_HANG_REPORT="0")[1] == []

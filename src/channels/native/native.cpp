@@ -15,7 +15,7 @@ namespace {
 MPI_Comm without_topology(MPI_Comm comm) {
   MPI_Comm plain = MPI_COMM_NULL;
   if (quirks().graph_keeps_topology)
-    check_mpi(MPI_Comm_split(comm, 0, 0, &plain), "MPI_Comm_split");
+    call_mpi("MPI_Comm_split", [&] { return MPI_Comm_split(comm, 0, 0, &plain); });
   return plain;
 }
 
@@ -32,10 +32,11 @@ GraphLists::GraphLists(const Vertex& vertex) : sources(vertex.sources), targets(
 void make_graph(MPI_Comm comm, const GraphLists& lists, OwnedComm& graph) {
   const OwnedComm plain(without_topology(comm));
   if (plain.get() != MPI_COMM_NULL) comm = plain.get();
-  check_mpi(MPI_Dist_graph_create_adjacent(comm, lists.in, lists.sources.data(), MPI_UNWEIGHTED,
-                                           lists.out, lists.targets.data(), MPI_UNWEIGHTED,
-                                           MPI_INFO_NULL, 0, graph.place()),
-            "MPI_Dist_graph_create_adjacent");
+  call_mpi("MPI_Dist_graph_create_adjacent", [&] {
+    return MPI_Dist_graph_create_adjacent(comm, lists.in, lists.sources.data(), MPI_UNWEIGHTED,
+                                          lists.out, lists.targets.data(), MPI_UNWEIGHTED,
+                                          MPI_INFO_NULL, 0, graph.place());
+  });
 }
 
 namespace {

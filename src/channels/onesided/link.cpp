@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "channels/collective.hpp"
 #include "channels/control_messages.hpp"
 #include "channels/mpi_usable.hpp"
 #include "channels/onesided/edges.hpp"
@@ -79,8 +80,9 @@ class WindowMessages final : public OneSided {
   // What was written must arrive before someone else takes the window, even if ranks that only
   // receive wrote last.
   ~WindowMessages() override {
-    if (words_ && mpi_usable() && words_->window() != MPI_WIN_NULL)
-      MPI_Win_flush_all(words_->window());
+    if (!words_ || !mpi_usable() || words_->window() == MPI_WIN_NULL) return;
+    const InMpi in("MPI_Win_flush_all");
+    MPI_Win_flush_all(words_->window());
   }
   WindowMessages(const WindowMessages&) = delete;
   WindowMessages& operator=(const WindowMessages&) = delete;
@@ -96,7 +98,7 @@ class WindowMessages final : public OneSided {
     words_->flush();
     int found = 0;
     // finds nothing, but lets the MPI proceed
-    check_mpi(MPI_Iprobe(rank_, 0, comm_, &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+    call_mpi("MPI_Iprobe", [&] { return MPI_Iprobe(rank_, 0, comm_, &found, MPI_STATUS_IGNORE); });
   }
 
  private:
@@ -181,8 +183,7 @@ class WindowMessages final : public OneSided {
     MPI_Comm_size(comm_, &ranks);
     std::vector<Bytes> all(static_cast<std::size_t>(ranks));
     fail_together(comm_, std::nullopt);
-    check_mpi(MPI_Allgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, comm_),
-              "MPI_Allgather");
+    gather_all(&mine, 1, MPI_UINT64_T, all.data(), comm_);
     Bytes left = options_.free;
     for (std::int32_t rank : options_.node) {
       const Bytes its = all[static_cast<std::size_t>(rank)];

@@ -61,11 +61,11 @@ class RemoteWords {
   void flush() {
     if (!unflushed_) return;
     if (!announcements_.empty()) {
-      check_mpi(MPI_Win_flush_all(window_->win), "MPI_Win_flush_all");
+      call_mpi("MPI_Win_flush_all", [&] { return MPI_Win_flush_all(window_->win); });
       for (const Announcement& a : announcements_) put_words(a.word, 1, a.peer, a.at);
       announcements_.clear();
     }
-    check_mpi(MPI_Win_flush_all(window_->win), "MPI_Win_flush_all");
+    call_mpi("MPI_Win_flush_all", [&] { return MPI_Win_flush_all(window_->win); });
     unflushed_ = false;
     ++flushes_;
   }
@@ -85,7 +85,7 @@ class RemoteWords {
     check_mpi(MPI_Rget_accumulate(to, 0, MPI_UINT64_T, to, n, MPI_UINT64_T, rank_, at, n,
                                   MPI_UINT64_T, MPI_NO_OP, window_->win, &request),
               "MPI_Rget_accumulate");
-    check_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+    call_mpi("MPI_Wait", [&] { return MPI_Wait(&request, MPI_STATUS_IGNORE); });
   }
   Word64 load(MPI_Aint at) const {
     return std::atomic_ref<Word64>(*reinterpret_cast<Word64*>(here(at)))

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "channels/collective.hpp"
 #include "channels/mpi_error.hpp"
 #include "memory/memory.hpp"
 
@@ -35,6 +36,7 @@ Registry& registry() {
 
 void free_window(Window& window) {
   if (window.win == MPI_WIN_NULL) return;
+  const InMpi in("MPI_Win_free");
   MPI_Win_unlock_all(window.win);
   MPI_Win_free(&window.win);
   window.win = MPI_WIN_NULL;
@@ -88,14 +90,15 @@ std::uint64_t process_number() {
 std::array<std::uint64_t, 2> agree_on_order(MPI_Comm comm) {
   static std::atomic<std::uint64_t> made{0};
   std::array<std::uint64_t, 2> order{process_number(), ++made};
-  check_mpi(MPI_Bcast(order.data(), 2, MPI_UINT64_T, 0, comm), "MPI_Bcast");
+  broadcast(order.data(), 2, MPI_UINT64_T, 0, comm);
   return order;
 }
 
 void allocate(Window& window, MPI_Comm comm) {
-  check_mpi(MPI_Win_allocate(static_cast<MPI_Aint>(window.bytes), 1, MPI_INFO_NULL, comm,
-                             &window.base, &window.win),
-            "MPI_Win_allocate");
+  call_mpi("MPI_Win_allocate", [&] {
+    return MPI_Win_allocate(static_cast<MPI_Aint>(window.bytes), 1, MPI_INFO_NULL, comm,
+                            &window.base, &window.win);
+  });
   check_mpi(MPI_Win_set_errhandler(window.win, MPI_ERRORS_RETURN), "MPI_Win_set_errhandler");
 }
 
@@ -118,7 +121,7 @@ void open_window(Window& window) {
   // Where one rank reads through MPI, those that write to it must write by atomic operations: one
   // model for all.
   int unified = is_unified(window.win);
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &unified, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+  reduce_all(&unified, 1, MPI_INT, MPI_MIN, comm);
   window.unified = unified != 0;
   window.order = agree_on_order(comm);
   check_mpi(MPI_Win_lock_all(MPI_MODE_NOCHECK, window.win), "MPI_Win_lock_all");
@@ -131,11 +134,11 @@ void fail_together(MPI_Comm comm, const std::optional<Error>& error) {
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   int lowest = error ? size - rank : 0;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+  reduce_all(&lowest, 1, MPI_INT, MPI_MAX, comm);
   if (lowest == 0) return;
   char says[512] = {};
   if (error) std::string_view(error->what()).copy(says, sizeof says - 1);
-  check_mpi(MPI_Bcast(says, sizeof says, MPI_CHAR, size - lowest, comm), "MPI_Bcast");
+  broadcast(says, sizeof says, MPI_CHAR, size - lowest, comm);
   const std::optional<Error> said =
       error_of([&] { fail(Errc::mpi, "rank ", size - lowest, ": ", says); });
   throw Error(Errc::mpi, said->what()).now_on_all_ranks();
@@ -147,10 +150,10 @@ std::uint64_t Windows::common(std::size_t first, std::size_t bytes) const {
   std::uint64_t bits = 0;
   for (std::size_t k = first; k < std::min(first + 64, all_.size()); ++k) {
     if (all_[k]->in_use || all_[k]->bytes < bytes) continue;
-    check_mpi(MPI_Win_flush_all(all_[k]->win), "MPI_Win_flush_all");
+    call_mpi("MPI_Win_flush_all", [&] { return MPI_Win_flush_all(all_[k]->win); });
     bits |= std::uint64_t{1} << (k - first);
   }
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &bits, 1, MPI_UINT64_T, MPI_BAND, comm()), "MPI_Allreduce");
+  reduce_all(&bits, 1, MPI_UINT64_T, MPI_BAND, comm());
   return bits;
 }
 

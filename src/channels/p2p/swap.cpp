@@ -93,7 +93,8 @@ class P2pSwap final : public Swap {
 
   static bool landed(Flight& flight) {
     int all = 0;
-    check_mpi(MPI_Testall(2, flight.requests, &all, MPI_STATUSES_IGNORE), "MPI_Testall");
+    call_mpi("MPI_Testall",
+             [&] { return MPI_Testall(2, flight.requests, &all, MPI_STATUSES_IGNORE); });
     return all != 0;
   }
 

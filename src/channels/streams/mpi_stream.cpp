@@ -30,7 +30,7 @@ MpiOut::~MpiOut() {
 bool MpiOut::free(Place& place) {
   int done = 1;
   if (place.request != MPI_REQUEST_NULL)
-    check_mpi(MPI_Test(&place.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    call_mpi("MPI_Test", [&] { return MPI_Test(&place.request, &done, MPI_STATUS_IGNORE); });
   return done != 0;
 }
 
@@ -122,7 +122,7 @@ void MpiIn::open() {
     check_mpi(MPI_Recv_init(first_.data(), static_cast<int>(first_.bytes()), MPI_BYTE, route_.peer,
                             route_.first_tag, route_.comm->get(), &first_request_),
               "MPI_Recv_init");
-  check_mpi(MPI_Start(&first_request_), "MPI_Start");
+  call_mpi("MPI_Start", [&] { return MPI_Start(&first_request_); });
   active_ = true;
 }
 
@@ -130,7 +130,7 @@ const std::byte* MpiIn::first(MessageHead& head, std::size_t& bytes) {
   if (active_) {
     int done = 0;
     MPI_Status status;
-    check_mpi(MPI_Test(&first_request_, &done, &status), "MPI_Test");
+    call_mpi("MPI_Test", [&] { return MPI_Test(&first_request_, &done, &status); });
     if (!done) return nullptr;
     active_ = false;
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes_), "MPI_Get_count");
@@ -150,7 +150,7 @@ const std::byte* MpiIn::more(Bytes left, std::size_t& bytes) {
   }
   int done = 1;
   if (more_request_ != MPI_REQUEST_NULL)
-    check_mpi(MPI_Test(&more_request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    call_mpi("MPI_Test", [&] { return MPI_Test(&more_request_, &done, MPI_STATUS_IGNORE); });
   return done ? more_.data() : nullptr;
 }
 

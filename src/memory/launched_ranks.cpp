@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/launched_ranks.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "memory/owned.hpp"
+#include "memory/process.hpp"
+
+namespace tonari {
+namespace {
+
+// Which tell a process its rank: Open MPI's, those with PMIx, MPICH's and its relatives'.
+constexpr std::array<std::string_view, 3> rank_variables{
+    "OMPI_COMM_WORLD_RANK=", "PMIX_RANK=", "PMI_RANK="};
+// Tells jobs of one launcher apart.
+constexpr std::string_view job_variable = "PMIX_NAMESPACE=";
+
+std::string file_of(std::int64_t process, const char* name) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%lld/%s", static_cast<long long>(process), name);
+  return path;
+}
+
+std::string contents(std::int64_t process, const char* name) {
+  std::string all;
+  const OpenFile file(::open(file_of(process, name).c_str(), O_RDONLY | O_CLOEXEC));
+  char piece[4096];
+  for (ssize_t got = 1; file && got > 0;) {
+    got = ::read(file.descriptor(), piece, sizeof piece);
+    if (got > 0) all.append(piece, static_cast<std::size_t>(got));
+  }
+  return all;
+}
+
+std::string program_of(std::int64_t process) {
+  char target[512];
+  const ssize_t length = ::readlink(file_of(process, "exe").c_str(), target, sizeof target);
+  return std::string(target, static_cast<std::size_t>(length < 0 ? 0 : length));
+}
+
+std::int64_t parent_of(std::int64_t process) {
+  const std::string line = contents(process, "stat");
+  const std::size_t bracket = line.rfind(')');  // the name before it may contain anything
+  long long parent = 0;
+  if (bracket == std::string::npos ||
+      std::sscanf(line.c_str() + bracket + 1, " %*c %lld", &parent) != 1)
+    return 0;
+  return parent;
+}
+
+// What follows the name in a list of words that end with zeros; null: it is not there.
+const char* value(const std::string& environment, std::string_view name) {
+  for (std::size_t at = 0; at < environment.size();) {
+    const char* const word = environment.c_str() + at;
+    if (std::string_view(word).starts_with(name)) return word + name.size();
+    at += std::strlen(word) + 1;
+  }
+  return nullptr;
+}
+
+struct Launched {
+  std::int32_t rank = -1;
+  std::string job;
+};
+
+Launched read_launched(std::int64_t process) {
+  const std::string environment = contents(process, "environ");
+  Launched found;
+  for (const std::string_view name : rank_variables)
+    if (const char* const text = value(environment, name)) {
+      const char* const end = text + std::strlen(text);
+      if (std::from_chars(text, end, found.rank).ptr != end) found.rank = -1;
+      break;
+    }
+  if (const char* const job = value(environment, job_variable)) found.job = job;
+  return found;
+}
+
+// The processes that know a rank, their launchers, and which is a rank itself.
+class Processes {
+ public:
+  Processes() {
+    DIR* const all = ::opendir("/proc");
+    if (!all) return;
+    while (const dirent* const entry = ::readdir(all))
+      if (const std::int64_t process = std::atoll(entry->d_name)) note(process);
+    ::closedir(all);
+  }
+  const Launched* find(std::int64_t process) const {
+    const auto found = known_.find(process);
+    return found == known_.end() ? nullptr : &found->second;
+  }
+  // The first ancestor that is no rank.
+  std::int64_t launcher(std::int64_t process) const {
+    while (find(process)) process = parent_of(process);
+    return process;
+  }
+  const std::map<std::int64_t, Launched>& all() const { return known_; }
+
+ private:
+  void note(std::int64_t process) {
+    if (Launched launched = read_launched(process); launched.rank >= 0)
+      known_[process] = std::move(launched);
+  }
+  std::map<std::int64_t, Launched> known_;
+};
+
+}  // namespace
+
+// A rank may have been started by a script, and may start others. It most likely runs the program
+// of this process; and it is what such a process started, if there are several.
+std::vector<LaunchedRank> launched_ranks() {
+  const Processes processes;
+  const std::int64_t self = this_process();
+  const Launched* const mine = processes.find(self);
+  if (!mine) return {};
+  const std::int64_t launcher = processes.launcher(self);
+  const std::string program = program_of(self);
+  std::map<std::int32_t, std::int64_t> chosen;
+  for (const auto& [process, launched] : processes.all()) {
+    if (launched.job != mine->job || processes.launcher(process) != launcher) continue;
+    const auto [at, fresh] = chosen.try_emplace(launched.rank, process);
+    if (!fresh && (program_of(process) == program || program_of(at->second) != program))
+      at->second = process;
+  }
+  chosen[mine->rank] = self;
+  std::vector<LaunchedRank> found;
+  for (const auto& [rank, process] : chosen) found.push_back({rank, process});
+  return found;
+}
+
+}  // namespace tonari

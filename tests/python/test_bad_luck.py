@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A rank that dies or is stopped, at random times amid every kind of exchange, or in a certain call
+of the MPI. Nobody is left waiting: the others get an error, or end with a sentence where the MPI
+itself does not return."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shlex
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import built
+import pytest
+from test_peers import GO_ON, Reports, command, each_mpi, is_gone, run_job
+
+EVERY_KIND = [
+    "alltoall", "alltoallv", "alltoallw", "allgather", "allgatherv", "allgatherw",
+    "once-alltoall", "once-alltoallw", "once-allgatherv", "started-alltoallv", "started-allgather",
+    "inplace", "general", "group", "sparse", "array", "mapped", "array-reverse", "blocks",
+    "blocks-reverse", "vector", "reverse", "combine", "single", "single-reverse", "single-combine",
+]  # fmt: skip
+TRIALS = int(os.environ.get("TONARI_PEERS_TRIALS", "0"))  # by hand: some thousands
+SEED = int(os.environ.get("TONARI_TEST_SEED", "1"))
+WAYS: list[dict[str, str]] = [
+    {},
+    {"TONARI_CHANNEL": "shared"},
+    {"TONARI_CHANNEL": "p2p-packed"},
+    {"TONARI_TUNE": "online"},
+    {"TONARI_PROGRESS": "thread"},
+    {"TONARI_ALGORITHM": "native"},
+    {"TONARI_CHANNEL": "onesided"},
+]
+
+
+def ends_with_sentence(report: dict[str, Any], told: list[str]) -> bool:
+    """As the MPI did not return."""
+    begin = rf"tonari: rank {report['rank']} \(process {report['process']}\) ends, because it has "
+    words = begin + r"been inside MPI_\w+ for \d+ s and rank \d .* ha(s|ve) ended"
+    return report.get("status") == 1 and any(re.match(words, line) for line in told)
+
+
+def assert_nobody_was_left(mpi: str, reports: Reports, told: list[str]) -> None:
+    """Each survivor has an error. Or it has ended: by the library, with a sentence; MPICH's own
+    transport also aborts where it reads the memory of the dead, or returns an error."""
+    for report in reports:
+        if "ended_by" not in report:
+            assert report["peer_error"] or (mpi != "openmpi" and report["code"]), report
+            assert report["seconds"] < 8, report
+        elif not ends_with_sentence(report, told):
+            assert mpi != "openmpi", (report, told)
+            assert report["ended_by"] == signal.SIGABRT or report["status"], report
+
+
+def one_trial(mpi: str, deed: str, seed: int, folder: Path) -> None:
+    """Bad luck with one kind of exchange, drawn by the seed."""
+    draw = random.Random(seed)
+    kind, way = draw.choice(EVERY_KIND), draw.choice(WAYS)
+    size = draw.choice(["8", "800", "8192", "400000"])
+    if kind == "mapped":
+        size = "8192"
+    ranks = draw.choice([2, 3, 3, 4])
+    words = command(
+        mpi, ranks, "chaos", "--kind", kind, "--deed", deed, "--seed", str(seed), "--bytes", size,
+        "--within", str(draw.choice([3_000, 30_000, 300_000])), "--exchanges", "60",
+        launcher=GO_ON[mpi] if deed == "kill" else (),
+    )  # fmt: skip
+    settings = {"TONARI_TIMEOUT": "0.5", "TONARI_HANG_REPORT": "5", "TMPDIR": str(folder)}
+    print(f"TONARI_TEST_SEED={seed}:", shlex.join(words), settings | way)
+    environment = {"TONARI_CHANNEL": "auto"} | settings | way
+    reports, told = run_job(words, folder, **environment)
+    own = [report for report in reports if "ended_by" not in report]
+    assert all(report["wrong"] == 0 for report in own), reports
+    if deed == "kill":
+        dead = seed % ranks
+        assert [report["rank"] for report in reports] == [k for k in range(ranks) if k != dead]
+        assert_nobody_was_left(mpi, reports, told)
+    else:
+        assert [report["code"] for report in reports] == [0] * ranks, reports
+    # Grids are freed together, and sparse exchanges with their communicator.
+    if kind not in ("mapped", "array", "array-reverse", "sparse"):
+        assert [report["mappings"] for report in own] == [0] * len(own), reports
+    assert all(is_gone(report["process"]) for report in reports)
+    if own == reports:  # what has ended by itself leaves files of the MPI only
+        assert not [path for path in folder.rglob("*") if path.name.startswith("tonari-")]
+
+
+def trials(mpi: str, deed: str, number: int, tmp_path: Path) -> None:
+    """Two at a time, as most of the time they wait."""
+    seeds = range(SEED, SEED + (TRIALS or number))
+    folders = [tmp_path / str(seed) for seed in seeds]
+    for folder in folders:
+        folder.mkdir()
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda seed, folder: one_trial(mpi, deed, seed, folder), seeds, folders))
+
+
+@each_mpi
+@pytest.mark.parametrize("deed", ["kill", "stop"])
+def test_bad_luck_at_random_times(mpi: str, deed: str, tmp_path: Path) -> None:
+    trials(mpi, deed, 6, tmp_path)
+
+
+@pytest.mark.more
+@each_mpi
+@pytest.mark.parametrize("deed", ["kill", "stop"])
+def test_much_bad_luck_at_random_times(mpi: str, deed: str, tmp_path: Path) -> None:
+    trials(mpi, deed, 40, tmp_path)
+
+
+# ---- in a certain call of the MPI
+
+
+def run_at(mpi: str, deed: str, call: str, calls: int, folder: Path, **environment: str):
+    words = command(
+        mpi, 3, "chaos", "--kind", "alltoall", "--deed", deed, "--seed", "2", "--bytes", "800",
+        "--call", call, "--calls", str(calls), launcher=GO_ON[mpi],
+    )  # fmt: skip
+    settings = {"TONARI_TIMEOUT": "0.5", "TONARI_CHANNEL": "shared"} | environment
+    return run_job(words, folder, **settings)
+
+
+# Calls that are started and tested: those who wait get an error.
+STARTED = [
+    built.more("MPI_Iallreduce", 0), built.more("MPI_Iallreduce", 1), ("MPI_Iallreduce", 4),
+    built.more("MPI_Iallreduce", 7), ("MPI_Iallgather", 0),
+]  # fmt: skip
+# Those that cannot be: they end.
+BLOCKING = [("MPI_Comm_split_type", 0), built.more("MPI_Comm_dup", 0)]
+
+
+@each_mpi
+@pytest.mark.parametrize(("call", "calls"), STARTED)
+def test_a_rank_that_dies_while_a_request_is_made_is_named(
+    mpi: str, call: str, calls: int, tmp_path: Path
+) -> None:
+    reports, _ = run_at(mpi, "making-die", call, calls, tmp_path)
+    assert [report["rank"] for report in reports] == [0, 1]
+    assert all(report.get("peer_error") for report in reports), reports
+    assert any("rank 2 (process" in report["sentence"] for report in reports), reports
+
+
+@each_mpi
+@pytest.mark.parametrize(("call", "calls"), BLOCKING)
+def test_who_is_left_in_a_call_that_blocks_ends_with_a_sentence(
+    mpi: str, call: str, calls: int, tmp_path: Path
+) -> None:
+    reports, told = run_at(mpi, "making-die", call, calls, tmp_path)
+    assert [report["rank"] for report in reports] == [0, 1]
+    for report in reports:
+        assert ends_with_sentence(report, told), (report, told)
+    assert any(f"inside {call} for" in line and "rank 2 (process" in line for line in told), told
+
+
+@each_mpi
+def test_who_hangs_inside_the_mpi_ends_with_a_sentence(mpi: str, tmp_path: Path) -> None:
+    """Each call of MPI_Testall is the last one, as where a rank has died with the MPI's own shared
+    memory half written. Nobody else can tell."""
+    reports, told = run_at(mpi, "hung", "MPI_Testall", 3000, tmp_path, TONARI_CHANNEL="p2p-packed")
+    assert [report["rank"] for report in reports] == [0, 1]
+    assert any("inside MPI_Testall for" in line for line in told), told
+    assert_nobody_was_left(mpi, reports, told)
