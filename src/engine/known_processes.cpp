@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/known_processes.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "base/error.hpp"
 #include "memory/launched_ranks.hpp"
@@ -15,11 +18,13 @@ struct Process {
   std::int64_t number = 0;
   std::weak_ptr<const Node> node;  // that watches it
   std::size_t index = 0;
-  std::shared_ptr<const Watch> watch;  // where there is no node yet
+  // Where there is no node yet. One of several processes may be the rank, so all must have ended.
+  std::vector<std::shared_ptr<const Watch>> watches;
 
   bool ended() const {
-    const std::shared_ptr<const Node> watching = node.lock();
-    return watching ? watching->ended(index) : watch && watch->ended();
+    if (const std::shared_ptr<const Node> watching = node.lock()) return watching->ended(index);
+    const auto has_ended = [](const auto& watch) { return watch->ended(); };
+    return !watches.empty() && std::ranges::all_of(watches, has_ended);
   }
 };
 
@@ -75,11 +80,16 @@ void know_processes(MPI_Comm comm, const std::shared_ptr<const Node>& node) {
 
 namespace {
 
+// Once: whoever is in a call of the library has been started, and so have all others.
 void find_launched() {
+  static std::atomic<bool> asked{false};
+  if (asked.exchange(true)) return;
   for (const LaunchedRank& found : launched_ranks()) {
-    auto watch = std::make_shared<const Watch>(found.process);
+    Process process{found.process, {}, 0, {}};
+    for (const std::int64_t each : found.all)
+      process.watches.push_back(std::make_shared<const Watch>(each));
     const std::lock_guard lock(known().mutex);
-    known().processes.try_emplace(found.rank, Process{found.process, {}, 0, std::move(watch)});
+    known().processes.try_emplace(found.rank, std::move(process));
   }
 }
 

@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "memory/owned.hpp"
 #include "memory/process.hpp"
@@ -127,17 +128,19 @@ std::vector<LaunchedRank> launched_ranks() {
   if (!mine) return {};
   const std::int64_t launcher = processes.launcher(self);
   const std::string program = program_of(self);
-  std::map<std::int32_t, std::int64_t> chosen;
+  std::map<std::int32_t, LaunchedRank> found;
   for (const auto& [process, launched] : processes.all()) {
     if (launched.job != mine->job || processes.launcher(process) != launcher) continue;
-    const auto [at, fresh] = chosen.try_emplace(launched.rank, process);
-    if (!fresh && (program_of(process) == program || program_of(at->second) != program))
-      at->second = process;
+    LaunchedRank& rank = found[launched.rank];
+    if (rank.all.empty() || program_of(process) == program || program_of(rank.process) != program)
+      rank.process = process;
+    rank.rank = launched.rank;
+    rank.all.push_back(process);
   }
-  chosen[mine->rank] = self;
-  std::vector<LaunchedRank> found;
-  for (const auto& [rank, process] : chosen) found.push_back({rank, process});
-  return found;
+  found[mine->rank].process = self;
+  std::vector<LaunchedRank> all;
+  for (auto& [number, rank] : found) all.push_back(std::move(rank));
+  return all;
 }
 
 }  // namespace tonari

@@ -44,12 +44,13 @@ inline std::size_t ranks_of_job() {
   return value ? std::strtoul(value, nullptr, 10) : 0;
 }
 
-// A rank that has ended without a report: by a signal, or with a status that is not 0. Not the one
-// that was to die.
+// A rank that has ended without a report: by a signal, or with a status that is not 0. The one that
+// was to die has been killed.
 inline void report_end(pid_t process, int status) {
   const char* const folder = std::getenv("TONARI_PEERS_REPORTS");
   const char* const rank = first_in_environment({"OMPI_COMM_WORLD_RANK", "PMI_RANK"});
-  if (!folder || !rank || status == 0) return;
+  const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  if (!folder || !rank || status == 0 || killed) return;
   const std::string path = std::string(folder) + "/" + rank;
   if (std::filesystem::exists(path)) return;
   std::ofstream(path) << "{\"rank\": " << rank << ", \"process\": " << process
@@ -92,11 +93,10 @@ class RankBesideAnother {
     close(go_[1]);
     signal(SIGUSR1, SIG_IGN);  // by which MPICH's launcher tells of a rank that ended early
     char word = 0;
-    const bool chosen = read(go_[0], &word, 1) == 1;
-    if (deed && chosen) deed(rank);
+    if (deed && read(go_[0], &word, 1) == 1) deed(rank);
     int status = 0;
     waitpid(rank, &status, 0);
-    if (!chosen) report_end(rank, status);
+    report_end(rank, status);
     if (WIFSIGNALED(status) || status != 0) wait_for_reports();
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 0);
   }

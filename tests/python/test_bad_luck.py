@@ -16,7 +16,7 @@ from typing import Any
 
 import built
 import pytest
-from test_peers import GO_ON, Reports, command, each_mpi, is_gone, run_job
+from test_peers import BUILT, GO_ON, Reports, command, each_mpi, is_gone, needs_build, run_job
 
 EVERY_KIND = [
     "alltoall", "alltoallv", "alltoallw", "allgather", "allgatherv", "allgatherw",
@@ -90,12 +90,12 @@ def one_trial(mpi: str, deed: str, seed: int, folder: Path) -> None:
 
 
 def trials(mpi: str, deed: str, number: int, tmp_path: Path) -> None:
-    """Two at a time, as most of the time they wait."""
+    """Three at a time, as most of the time they wait."""
     seeds = range(SEED, SEED + (TRIALS or number))
     folders = [tmp_path / str(seed) for seed in seeds]
     for folder in folders:
         folder.mkdir()
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda seed, folder: one_trial(mpi, deed, seed, folder), seeds, folders))
 
 
@@ -112,7 +112,14 @@ def test_much_bad_luck_at_random_times(mpi: str, deed: str, tmp_path: Path) -> N
     trials(mpi, deed, 40, tmp_path)
 
 
-# ---- in a certain call of the MPI
+# ---- in a certain call of the MPI: under the first MPI in `make test`, under the others in `make
+# test-all`
+
+under_each_mpi = pytest.mark.parametrize(
+    "mpi",
+    [built.more(mpi) if number else mpi for number, mpi in enumerate(BUILT)]
+    or [pytest.param("none", marks=needs_build)],
+)
 
 
 def run_at(mpi: str, deed: str, call: str, calls: int, folder: Path, **environment: str):
@@ -126,14 +133,14 @@ def run_at(mpi: str, deed: str, call: str, calls: int, folder: Path, **environme
 
 # Calls that are started and tested: those who wait get an error.
 STARTED = [
-    built.more("MPI_Iallreduce", 0), built.more("MPI_Iallreduce", 1), ("MPI_Iallreduce", 4),
-    built.more("MPI_Iallreduce", 7), ("MPI_Iallgather", 0),
-]  # fmt: skip
+    *[built.more("MPI_Iallreduce", calls) for calls in (0, 1, 4, 7)],
+    ("MPI_Iallgather", 0),
+]
 # Those that cannot be: they end.
-BLOCKING = [("MPI_Comm_split_type", 0), built.more("MPI_Comm_dup", 0)]
+BLOCKING = [built.more(call, 0) for call in ("MPI_Comm_split_type", "MPI_Comm_dup")]
 
 
-@each_mpi
+@under_each_mpi
 @pytest.mark.parametrize(("call", "calls"), STARTED)
 def test_a_rank_that_dies_while_a_request_is_made_is_named(
     mpi: str, call: str, calls: int, tmp_path: Path
@@ -144,7 +151,7 @@ def test_a_rank_that_dies_while_a_request_is_made_is_named(
     assert any("rank 2 (process" in report["sentence"] for report in reports), reports
 
 
-@each_mpi
+@under_each_mpi
 @pytest.mark.parametrize(("call", "calls"), BLOCKING)
 def test_who_is_left_in_a_call_that_blocks_ends_with_a_sentence(
     mpi: str, call: str, calls: int, tmp_path: Path
@@ -156,7 +163,7 @@ def test_who_is_left_in_a_call_that_blocks_ends_with_a_sentence(
     assert any(f"inside {call} for" in line and "rank 2 (process" in line for line in told), told
 
 
-@each_mpi
+@under_each_mpi
 def test_who_hangs_inside_the_mpi_ends_with_a_sentence(mpi: str, tmp_path: Path) -> None:
     """Each call of MPI_Testall is the last one, as where a rank has died with the MPI's own shared
     memory half written. Nobody else can tell."""
