@@ -15,7 +15,8 @@ struct LaunchedRank {
   std::vector<std::int64_t> all;
 };
 
-// Those of the job of this process, itself among them, by rank. Empty: the launcher does not tell. Looks at all processes of the node, so it takes some milliseconds.
+// Those of the job of this process, itself among them, by rank. Empty: the launcher does not tell.
+// Looks at all processes of the node, so it takes some milliseconds.
 std::vector<LaunchedRank> launched_ranks();
 
 }  // namespace tonari
