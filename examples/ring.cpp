@@ -32,11 +32,11 @@ bool exchange(MPI_Comm ring) {
 
   const std::vector<int> mine{me};
   std::vector<int> theirs(4, -1);
-  tonari::Request everyone = near.allgather(mine, theirs);
+  tonari::Request everyone = near.allgather_init(mine, theirs);
 
   const std::vector<double> out{me + 0.0, me + 0.25, me + 0.5, me + 0.75};
   std::vector<double> in(4, -1);
-  tonari::Request each = near.alltoall(out, in);
+  tonari::Request each = near.alltoall_init(out, in);
 
   tonari::startall(everyone, each);
   tonari::waitall(everyone, each);

@@ -63,8 +63,9 @@ TonariExchange::TonariExchange(const Domain& domain, const Halo& halo, std::arra
     : near_(domain.cart, Halo::offsets()) {
   for (int which = 0; which < 2; ++which) {
     double* field = fields[which].data();
-    requests_[which] = near_.alltoallw(field, halo.counts(), halo.displacements(), halo.send(),
-                                       field, halo.counts(), halo.displacements(), halo.recv());
+    requests_[which] =
+        near_.alltoallw_init(field, halo.counts(), halo.displacements(), halo.send(), field,
+                             halo.counts(), halo.displacements(), halo.recv());
   }
   setup_seconds_ += MPI_Wtime();
 }

@@ -60,7 +60,7 @@ tonari::Request request(const tonari::Grid& grid, int copy, const char* halo) {
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "tonari_halo", halo);
-  tonari::Request request = grid.exchange(copy, info);
+  tonari::Request request = grid.exchange_init(copy, info);
   MPI_Info_free(&info);
   return request;
 }

@@ -26,7 +26,7 @@ Wave::Wave(MPI_Comm cart, std::int64_t cells, double dt, bool mapped)
       dt_(dt),
       grid_(cart, shape(cells, mapped)),
       first_(grid_.first()),
-      halo_{grid_.exchange(0), grid_.exchange(1)},
+      halo_{grid_.exchange_init(0), grid_.exchange_init(1)},
       expansion_(grid_.expansion(star.radius)) {}
 
 double Wave::standing(std::span<const std::int64_t> x) const {

@@ -44,10 +44,11 @@ struct BlocksShape : tonari_blocks_shape {
   }
 };
 
-class Blocks {
+class [[nodiscard]] Blocks {
  public:
   Blocks() = default;
-  Blocks(MPI_Comm comm, const tonari_blocks_shape& shape, MPI_Info info = MPI_INFO_NULL)
+  [[nodiscard]] Blocks(MPI_Comm comm, const tonari_blocks_shape& shape,
+                       MPI_Info info = MPI_INFO_NULL)
       : Blocks() {  // so that the handle is freed if something throws
     fields_ = shape.fields > 0 ? shape.fields : 1;
     check(tonari_blocks_create(comm, &shape, info, &handle_));
@@ -93,10 +94,10 @@ class Blocks {
     return Request(request);
   }
   // Starts a request of these blocks with other arrays; see tonari_blocks_start_with.
-  void start(const Request& request, std::span<void* const> arrays) const {
+  void start_with(const Request& request, std::span<void* const> arrays) const {
     if (arrays.size() != own_.size() * static_cast<std::size_t>(fields_))
       throw Failure(TONARI_ERR_ARGUMENT,
-                    "tonari::Blocks::start: there are " + std::to_string(arrays.size()) +
+                    "tonari::Blocks::start_with: there are " + std::to_string(arrays.size()) +
                         " arrays; there must be " +
                         std::to_string(own_.size() * static_cast<std::size_t>(fields_)));
     check(tonari_blocks_start_with(request.handle(), arrays.data()));

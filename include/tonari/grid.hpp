@@ -5,7 +5,7 @@
 //   tonari::GridShape shape({256, 256, 256}, 8, MPI_DOUBLE);  // 256^3 cells, ghosts 8 wide
 //   shape.storage = TONARI_STORAGE_BRICK, shape.copies = 2;
 //   tonari::Grid grid(cart, shape);
-//   tonari::Request halo[] = {grid.exchange(0), grid.exchange(1)};
+//   tonari::Request halo[] = {grid.exchange_init(0), grid.exchange_init(1)};
 //   for (int t = 0; t < steps; ++t) {
 //     const int old = t % 2, now = 1 - old;
 //     tonari::apply(tonari::star<3, 1>(), coefficients, grid.bricks<8, 8, 8>(),
@@ -68,12 +68,12 @@ inline LocalCells local_cells(MPI_Comm cart, const tonari_grid_shape& shape, int
   return local;
 }
 
-class Grid {
+class [[nodiscard]] Grid {
  public:
   Grid() = default;
   // arrays: of the program, copies x subdomains x fields, or empty: tonari allocates.
-  Grid(MPI_Comm cart, const tonari_grid_shape& shape, std::span<void* const> arrays = {},
-       MPI_Info info = MPI_INFO_NULL) {
+  [[nodiscard]] Grid(MPI_Comm cart, const tonari_grid_shape& shape,
+                     std::span<void* const> arrays = {}, MPI_Info info = MPI_INFO_NULL) {
     check(
         tonari_grid_create(cart, &shape, arrays.empty() ? nullptr : arrays.data(), info, &handle_));
     check(tonari_grid_get_info(handle_, &info_));
@@ -103,7 +103,7 @@ class Grid {
     if (handle_) tonari_grid_free(&handle_);
   }
 
-  Request exchange(int copy = 0, MPI_Info info = MPI_INFO_NULL) const {
+  Request exchange_init(int copy = 0, MPI_Info info = MPI_INFO_NULL) const {
     tonari_request request = TONARI_REQUEST_NULL;
     check(tonari_grid_exchange_init(handle_, copy, info, &request));
     return Request(request);
@@ -131,9 +131,9 @@ class Grid {
 
   // Starts an exchange of this grid with other arrays, subdomains x fields; see
   // tonari_grid_start_with.
-  void start(const Request& request, std::span<void* const> arrays) const {
+  void start_with(const Request& request, std::span<void* const> arrays) const {
     if (arrays.size() != static_cast<std::size_t>(info_.subdomains * info_.fields))
-      throw Failure(TONARI_ERR_ARGUMENT, "tonari::Grid::start: there are " +
+      throw Failure(TONARI_ERR_ARGUMENT, "tonari::Grid::start_with: there are " +
                                              std::to_string(arrays.size()) +
                                              " arrays; there must be " +
                                              std::to_string(info_.subdomains * info_.fields));

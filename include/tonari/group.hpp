@@ -2,13 +2,13 @@
 // tonari's groups for C++20: group.h with an owner and exceptions. Header only.
 //
 //   tonari::Group group(comm);
-//   near.alltoall(std::span<const double>(out), std::span(in));
-//   vector.forward_init(std::span<const double>(x), std::span(ghosts));
-//   grid.exchange(0);
+//   group.add(near.alltoall_init(out, in));
+//   group.add(vector.forward_init(x, ghosts));
+//   group.add(grid.exchange_init(0));
 //   tonari::Request all = group.end();  // or, to exchange once: group.run();
 //
 // What a group collects, and what may be in one, is said in group.h. The requests that the calls
-// return in a group are empty.
+// return in a group are empty; add() takes them, and says so where one is not.
 #pragma once
 
 #include <tonari/group.h>
@@ -18,9 +18,9 @@ namespace tonari {
 inline namespace api0 {
 
 // An open group of this thread.
-class Group {
+class [[nodiscard]] Group {
  public:
-  explicit Group(MPI_Comm comm) { check(tonari_group_start(comm)); }
+  [[nodiscard]] explicit Group(MPI_Comm comm) { check(tonari_group_start(comm)); }
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
   // Where the group was not closed, because of an exception for instance: it is given up, and
@@ -29,6 +29,13 @@ class Group {
     if (open_) tonari_group_end(MPI_INFO_NULL, nullptr);
   }
 
+  // What a call of this group returned.
+  void add(const Request& collected) const {
+    if (collected.handle() != TONARI_REQUEST_NULL)
+      throw Failure(TONARI_ERR_ARGUMENT,
+                    "tonari::Group::add: the group did not collect this request; make it between "
+                    "the group's construction and its end, by the thread of the group");
+  }
   // Collective: one request of all that was collected.
   Request end(MPI_Info info = MPI_INFO_NULL) {
     open_ = false;

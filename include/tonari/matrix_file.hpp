@@ -38,7 +38,7 @@ namespace tonari {
 inline namespace api0 {
 
 // Square, by rows.
-struct MatrixPart {
+struct [[nodiscard]] MatrixPart {
   std::int64_t size = 0;  // N
   std::int64_t first = 0, owned = 0;
   std::vector<std::int64_t> begin{0}, columns;  // begin: from 0

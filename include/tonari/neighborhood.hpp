@@ -17,11 +17,12 @@ namespace tonari {
 inline namespace api0 {  // the names link apart from anything else of namespace tonari
 
 // Owner of a tonari_neighborhood; move only.
-class Neighborhood : detail::Spans {
+class [[nodiscard]] Neighborhood : detail::Spans {
  public:
   Neighborhood() = default;
   // offsets: C^0, C^1, ... one after the other, as many integers each as cart has dimensions.
-  Neighborhood(MPI_Comm cart, std::span<const int> offsets, MPI_Info info = MPI_INFO_NULL) {
+  [[nodiscard]] Neighborhood(MPI_Comm cart, std::span<const int> offsets,
+                             MPI_Info info = MPI_INFO_NULL) {
     const std::size_t d = dimensions(cart);
     const bool whole =
         offsets.size() % d == 0 && offsets.size() / d <= std::numeric_limits<int>::max();
@@ -105,46 +106,50 @@ class Neighborhood : detail::Spans {
   }
   tonari_neighborhood handle() const noexcept { return handle_; }  // stays owned
 
+  // The operations are called as in C: alltoall exchanges and returns when that is complete,
+  // ialltoall returns a request that is started already, and alltoall_init one to start as often as
+  // you like.
+
   // send: count() blocks of one size; recv: sources_count() of that size. Any contiguous ranges of
   // the same elements (ranges.hpp), which must outlive the request.
   template <detail::Readable Send, detail::Writable Recv>
     requires detail::Alike<Send, Recv>
-  Request alltoall(Send&& send, Recv&& recv, MPI_Info info = MPI_INFO_NULL) const {
+  Request alltoall_init(Send&& send, Recv&& recv, MPI_Info info = MPI_INFO_NULL) const {
     const auto out = detail::elements_of(send);
     const auto in = detail::elements_of(recv);
-    return alltoall(out.data, block(out, count()), out.type(), in.data, block(in, sources_count()),
-                    in.type(), info);
+    return alltoall_init(out.data, block(out, count()), out.type(), in.data,
+                         block(in, sources_count()), in.type(), info);
   }
   // send: one block; recv: sources_count() blocks of its size.
   template <detail::Readable Send, detail::Writable Recv>
     requires detail::Alike<Send, Recv>
-  Request allgather(Send&& send, Recv&& recv, MPI_Info info = MPI_INFO_NULL) const {
+  Request allgather_init(Send&& send, Recv&& recv, MPI_Info info = MPI_INFO_NULL) const {
     const auto out = detail::elements_of(send);
     const auto in = detail::elements_of(recv);
-    return allgather(out.data, all(out), out.type(), in.data, block(in, sources_count()), in.type(),
-                     info);
+    return allgather_init(out.data, all(out), out.type(), in.data, block(in, sources_count()),
+                          in.type(), info);
   }
 
-  Request alltoall(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
-                   MPI_Count recvcount, MPI_Datatype recvtype,
-                   MPI_Info info = MPI_INFO_NULL) const {
+  Request alltoall_init(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                        MPI_Count recvcount, MPI_Datatype recvtype,
+                        MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
       return tonari_alltoall_init_c(send, sendcount, sendtype, recv, recvcount, recvtype, handle_,
                                     info, out);
     });
   }
-  Request allgather(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
-                    MPI_Count recvcount, MPI_Datatype recvtype,
-                    MPI_Info info = MPI_INFO_NULL) const {
+  Request allgather_init(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                         MPI_Count recvcount, MPI_Datatype recvtype,
+                         MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
       return tonari_allgather_init_c(send, sendcount, sendtype, recv, recvcount, recvtype, handle_,
                                      info, out);
     });
   }
-  Request alltoallv(const void* send, const Counts& sendcounts,
-                    std::span<const MPI_Aint> senddispls, MPI_Datatype sendtype, void* recv,
-                    const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
-                    MPI_Datatype recvtype, MPI_Info info = MPI_INFO_NULL) const {
+  Request alltoallv_init(const void* send, const Counts& sendcounts,
+                         std::span<const MPI_Aint> senddispls, MPI_Datatype sendtype, void* recv,
+                         const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
+                         MPI_Datatype recvtype, MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
       return with_counts(tonari_alltoallv_init, tonari_alltoallv_init_c, sendcounts, count(),
                          recvcounts, sources_count(), [&](auto function, auto n, auto m) {
@@ -154,9 +159,9 @@ class Neighborhood : detail::Spans {
                          });
     });
   }
-  Request allgatherv(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
-                     const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
-                     MPI_Datatype recvtype, MPI_Info info = MPI_INFO_NULL) const {
+  Request allgatherv_init(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                          const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
+                          MPI_Datatype recvtype, MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
       return with_counts(tonari_allgatherv_init, tonari_allgatherv_init_c, if_large(sendcount), 0,
                          recvcounts, sources_count(), [&](auto function, auto, auto m) {
@@ -166,10 +171,12 @@ class Neighborhood : detail::Spans {
                          });
     });
   }
-  Request alltoallw(const void* send, const Counts& sendcounts,
-                    std::span<const MPI_Aint> senddispls, std::span<const MPI_Datatype> sendtypes,
-                    void* recv, const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
-                    std::span<const MPI_Datatype> recvtypes, MPI_Info info = MPI_INFO_NULL) const {
+  Request alltoallw_init(const void* send, const Counts& sendcounts,
+                         std::span<const MPI_Aint> senddispls,
+                         std::span<const MPI_Datatype> sendtypes, void* recv,
+                         const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
+                         std::span<const MPI_Datatype> recvtypes,
+                         MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
       return with_counts(tonari_alltoallw_init, tonari_alltoallw_init_c, sendcounts, count(),
                          recvcounts, sources_count(), [&](auto function, auto n, auto m) {
@@ -180,9 +187,10 @@ class Neighborhood : detail::Spans {
                          });
     });
   }
-  Request allgatherw(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
-                     const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
-                     std::span<const MPI_Datatype> recvtypes, MPI_Info info = MPI_INFO_NULL) const {
+  Request allgatherw_init(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                          const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
+                          std::span<const MPI_Datatype> recvtypes,
+                          MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
       return with_counts(tonari_allgatherw_init, tonari_allgatherw_init_c, if_large(sendcount), 0,
                          recvcounts, sources_count(), [&](auto function, auto, auto m) {
@@ -193,22 +201,21 @@ class Neighborhood : detail::Spans {
     });
   }
 
-  // One-shot calls: ..._once returns when the exchange is complete; i... returns a request that is
-  // started already.
+  // One-shot calls.
   template <detail::Readable Send, detail::Writable Recv>
     requires detail::Alike<Send, Recv>
-  void alltoall_once(Send&& send, Recv&& recv) const {
+  void alltoall(Send&& send, Recv&& recv) const {
     const auto out = detail::elements_of(send);
     const auto in = detail::elements_of(recv);
-    alltoall_once(out.data, block(out, count()), out.type(), in.data, block(in, sources_count()),
-                  in.type());
+    alltoall(out.data, block(out, count()), out.type(), in.data, block(in, sources_count()),
+             in.type());
   }
   template <detail::Readable Send, detail::Writable Recv>
     requires detail::Alike<Send, Recv>
-  void allgather_once(Send&& send, Recv&& recv) const {
+  void allgather(Send&& send, Recv&& recv) const {
     const auto out = detail::elements_of(send);
     const auto in = detail::elements_of(recv);
-    allgather_once(out.data, all(out), out.type(), in.data, block(in, sources_count()), in.type());
+    allgather(out.data, all(out), out.type(), in.data, block(in, sources_count()), in.type());
   }
   template <detail::Readable Send, detail::Writable Recv>
     requires detail::Alike<Send, Recv>
@@ -226,12 +233,12 @@ class Neighborhood : detail::Spans {
     return iallgather(out.data, all(out), out.type(), in.data, block(in, sources_count()),
                       in.type());
   }
-  void alltoall_once(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
-                     MPI_Count recvcount, MPI_Datatype recvtype) const {
+  void alltoall(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                MPI_Count recvcount, MPI_Datatype recvtype) const {
     check(tonari_alltoall_c(send, sendcount, sendtype, recv, recvcount, recvtype, handle_));
   }
-  void allgather_once(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
-                      MPI_Count recvcount, MPI_Datatype recvtype) const {
+  void allgather(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                 MPI_Count recvcount, MPI_Datatype recvtype) const {
     check(tonari_allgather_c(send, sendcount, sendtype, recv, recvcount, recvtype, handle_));
   }
   Request ialltoall(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
@@ -247,10 +254,9 @@ class Neighborhood : detail::Spans {
                                  out);
     });
   }
-  void alltoallv_once(const void* send, const Counts& sendcounts,
-                      std::span<const MPI_Aint> senddispls, MPI_Datatype sendtype, void* recv,
-                      const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
-                      MPI_Datatype recvtype) const {
+  void alltoallv(const void* send, const Counts& sendcounts, std::span<const MPI_Aint> senddispls,
+                 MPI_Datatype sendtype, void* recv, const Counts& recvcounts,
+                 std::span<const MPI_Aint> recvdispls, MPI_Datatype recvtype) const {
     check(with_counts(tonari_alltoallv, tonari_alltoallv_c, sendcounts, count(), recvcounts,
                       sources_count(), [&](auto function, auto n, auto m) {
                         return function(send, n, array(senddispls, count()), sendtype, recv, m,
@@ -270,10 +276,10 @@ class Neighborhood : detail::Spans {
                          });
     });
   }
-  void alltoallw_once(const void* send, const Counts& sendcounts,
-                      std::span<const MPI_Aint> senddispls, std::span<const MPI_Datatype> sendtypes,
-                      void* recv, const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
-                      std::span<const MPI_Datatype> recvtypes) const {
+  void alltoallw(const void* send, const Counts& sendcounts, std::span<const MPI_Aint> senddispls,
+                 std::span<const MPI_Datatype> sendtypes, void* recv, const Counts& recvcounts,
+                 std::span<const MPI_Aint> recvdispls,
+                 std::span<const MPI_Datatype> recvtypes) const {
     check(with_counts(tonari_alltoallw, tonari_alltoallw_c, sendcounts, count(), recvcounts,
                       sources_count(), [&](auto function, auto n, auto m) {
                         return function(send, n, array(senddispls, count()),
@@ -296,9 +302,9 @@ class Neighborhood : detail::Spans {
                          });
     });
   }
-  void allgatherv_once(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
-                       const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
-                       MPI_Datatype recvtype) const {
+  void allgatherv(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                  const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
+                  MPI_Datatype recvtype) const {
     check(with_counts(tonari_allgatherv, tonari_allgatherv_c, if_large(sendcount), 0, recvcounts,
                       sources_count(), [&](auto function, auto, auto m) {
                         return function(send, one_count(m, sendcount), sendtype, recv, m,
@@ -317,9 +323,9 @@ class Neighborhood : detail::Spans {
                          });
     });
   }
-  void allgatherw_once(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
-                       const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
-                       std::span<const MPI_Datatype> recvtypes) const {
+  void allgatherw(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
+                  const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
+                  std::span<const MPI_Datatype> recvtypes) const {
     check(with_counts(tonari_allgatherw, tonari_allgatherw_c, if_large(sendcount), 0, recvcounts,
                       sources_count(), [&](auto function, auto, auto m) {
                         return function(send, one_count(m, sendcount), sendtype, recv, m,

@@ -34,7 +34,7 @@ inline void check(int code) {
 }
 
 // Owner of a tonari_request. Empty after a move; an empty request is complete.
-class Request {
+class [[nodiscard]] Request {
  public:
   Request() = default;
   explicit Request(tonari_request handle) noexcept : handle_(handle) {}  // takes over
@@ -51,7 +51,7 @@ class Request {
   void start() { check(tonari_start(handle_)); }
   // With other buffers, which stay bound: see tonari_start_with. Of vectors: in the order of init.
   // How long they are is not known here; they must have room for what init's had.
-  void start(const void* sendbuf, void* recvbuf) {
+  void start_with(const void* sendbuf, void* recvbuf) {
     check(tonari_start_with(handle_, sendbuf, recvbuf));
   }
   void wait() { check(tonari_wait(handle_)); }

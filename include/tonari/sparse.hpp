@@ -32,7 +32,7 @@ struct Message {
 
 // Owner of what came: messages by source, ascending, those of one source in its order.
 template <class T>
-class Messages {
+class [[nodiscard]] Messages {
  public:
   Messages() = default;
   explicit Messages(tonari_messages handle) noexcept : handle_(handle) {}  // takes over
@@ -138,7 +138,7 @@ auto sparse_alltoallv(MPI_Comm comm, std::span<const int> destinations,
 
 // Messages on their way.
 template <class T>
-class PendingMessages {
+class [[nodiscard]] PendingMessages {
  public:
   PendingMessages() = default;
   // Takes over the request, and what arrives at `place`.

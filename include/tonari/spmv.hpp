@@ -179,7 +179,7 @@ inline void split(const Lines& lines, const std::vector<std::int64_t>& others, L
 }
 
 // A copy of the program's keys.
-class KeptInfo {
+class [[nodiscard]] KeptInfo {
  public:
   explicit KeptInfo(MPI_Info info) {
     if (info != MPI_INFO_NULL) MPI_Info_dup(info, &info_);
@@ -271,7 +271,7 @@ class SparseProduct {
 
 }  // namespace detail
 
-class RowParallel : public detail::SparseProduct {
+class [[nodiscard]] RowParallel : public detail::SparseProduct {
  public:
   // row_begin: owned + 1 entries from 0; columns[row_begin[i]], ...: global indices of row first +
   // i, in any order, repeats are added. Nothing of it is kept but copies.
@@ -308,7 +308,7 @@ class RowParallel : public detail::SparseProduct {
   }
 };
 
-class ColumnParallel : public detail::SparseProduct {
+class [[nodiscard]] ColumnParallel : public detail::SparseProduct {
  public:
   // column_begin: owned + 1 entries from 0; rows[column_begin[i]], ...: global indices of column
   // first + i, in any order, repeats are added. Of a symmetric matrix these are the arrays of

@@ -2,7 +2,7 @@
 // tonari for C++20: tonari.h with owners, spans and exceptions. Header only.
 //
 //   tonari::Neighborhood near(cart, offsets);
-//   tonari::Request swap = near.alltoall(out, in);  // any contiguous ranges: see ranges.hpp
+//   tonari::Request swap = near.alltoall_init(out, in);  // any contiguous ranges: see ranges.hpp
 //   for (...) { swap.start(); compute_interior(); swap.wait(); compute_border(); }
 //
 // What the operations do, which are collective, and what may overlap is said in tonari.h. Here in

@@ -84,12 +84,13 @@ inline Renumbering renumber(MPI_Comm comm, std::span<const std::int64_t> owned_i
   return made;
 }
 
-class DistributedVector {
+class [[nodiscard]] DistributedVector {
  public:
   DistributedVector() = default;
   // This rank owns first, ..., first + owned - 1 and needs indices.
-  DistributedVector(MPI_Comm comm, std::int64_t first, std::int64_t owned,
-                    std::span<const std::int64_t> indices, MPI_Info info = MPI_INFO_NULL)
+  [[nodiscard]] DistributedVector(MPI_Comm comm, std::int64_t first, std::int64_t owned,
+                                  std::span<const std::int64_t> indices,
+                                  MPI_Info info = MPI_INFO_NULL)
       : owned_(owned), needed_(static_cast<std::int64_t>(indices.size())) {
     check(tonari_vector_create(comm, first, owned, needed_, indices.data(), info, &handle_));
   }

@@ -166,8 +166,8 @@ TEST(Groups, AreMeasuredWhereverTheirArraysLie) {
   std::vector<double> few(9, me), came(9), many(200'000, 100 + me), arrived(200'000);
   const std::span<const double> all(many);
   tonari::Group group(MPI_COMM_WORLD);
-  ring.alltoall(std::span<const double>(few), std::span(came));
-  ring.alltoall(all.first(9), std::span(arrived).first(9));
+  group.add(ring.alltoall_init(std::span<const double>(few), std::span(came)));
+  group.add(ring.alltoall_init(all.first(9), std::span(arrived).first(9)));
   tonari::Request both = group.end(Info{{"tonari_tune", "auto"}});
   EXPECT_EQ(both.describe().find("too large"), std::string::npos) << both.describe();
   const std::string reason = both.info().reason;
@@ -243,19 +243,39 @@ TEST(Groups, InCpp) {
   std::vector<double> a(3, me), b(3, -1);
   std::vector<int> c(5, 100 + me), d(5, -1), e(2, -1);
   tonari::Group group(MPI_COMM_WORLD);
-  EXPECT_EQ(ring.alltoall(std::span<const double>(a), std::span(b)).handle(), TONARI_REQUEST_NULL);
-  back.alltoall(std::span<const int>(c), std::span(d));
-  ring.allgather(std::span<const int>(c).first(2), std::span(e));
+  EXPECT_EQ(ring.alltoall_init(std::span<const double>(a), std::span(b)).handle(),
+            TONARI_REQUEST_NULL);
+  group.add(back.alltoall_init(std::span<const int>(c), std::span(d)));
+  group.add(ring.allgather_init(std::span<const int>(c).first(2), std::span(e)));
   tonari::Request all = group.end();
   all.start();
   all.wait();
   tonari::Group again(MPI_COMM_WORLD);
-  ring.alltoall(std::span<const double>(a), std::span(b));
+  again.add(ring.alltoall_init(std::span<const double>(a), std::span(b)));
   tonari::Request once = again.irun();
   once.wait();
   EXPECT_EQ(b, std::vector<double>(3, before));
   EXPECT_EQ(d, std::vector<int>(5, 100 + next));
   EXPECT_EQ(e, std::vector<int>(2, 100 + before));
+}
+
+TEST(Groups, InCppTakeOnlyWhatTheyCollect) {
+  const int to[] = {(world_rank() + 1) % world_size()},
+            from[] = {(world_rank() + world_size() - 1) % world_size()};
+  const auto ring = tonari::Neighborhood::adjacent(MPI_COMM_WORLD, from, to);
+  std::vector<int> a(3, world_rank()), b(3), c(3);
+  const tonari::Request alone = ring.alltoall_init(a, b);
+  tonari::Group group(MPI_COMM_WORLD);
+  group.add(ring.alltoall_init(a, c));
+  try {
+    group.add(alone);
+    ADD_FAILURE() << "the request belongs to no group";
+  } catch (const tonari::Failure& failure) {
+    EXPECT_EQ(failure.code(), TONARI_ERR_ARGUMENT);
+    EXPECT_CONTAINS(failure.what(), "did not collect this request");
+  }
+  group.run();
+  EXPECT_EQ(c, std::vector<int>(3, from[0]));
 }
 
 }  // namespace

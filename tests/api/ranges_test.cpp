@@ -63,9 +63,9 @@ class Ranges : public testing::Test {
       EXPECT_EQ(std::vector<T>(at, at + want.size()), want) << how;
       std::fill_n(const_cast<T*>(at), want.size(), T{});
     };
-    tonari::Request request = near.alltoall(out, in);
+    tonari::Request request = near.alltoall_init(out, in);
     for (int round = 0; round < 2; ++round) request.start(), request.wait(), check("request");
-    near.alltoall_once(out, in), check("once");
+    near.alltoall(out, in), check("once");
     near.ialltoall(out, in).wait(), check("non-blocking");
   }
   template <class T>
@@ -96,7 +96,7 @@ TEST_F(Ranges, ArraysSpansAndArraysOfC) {
   int plain[4] = {list[0], list[1], list[2], list[3]}, came[4] = {};
   expect_delivered(plain, came, wanted<int>(2), came);
   // temporaries that own nothing
-  near.alltoall_once(std::span(plain), std::span(came));
+  near.alltoall(std::span(plain), std::span(came));
   EXPECT_EQ(std::vector<int>(came, came + 4), wanted<int>(2));
 }
 
@@ -108,7 +108,7 @@ TEST_F(Ranges, ElementsThatAreArrays) {
   expect_delivered(out, in, std::vector<Point>{{before() + 0.5, 1, 2}, {after() + 0.25, 3, 4}},
                    in.data());
   std::vector<Point> all(2);
-  near.allgather_once(std::span(out).first(1), all);
+  near.allgather(std::span(out).first(1), all);
   EXPECT_EQ(all[0][0], before() + 0.5);
   EXPECT_EQ(all[1][0], after() + 0.5);
 }
@@ -139,7 +139,7 @@ TEST_F(Ranges, WhatIsNoBufferFailsEverywhere) {
     }
     expect_everywhere(code, TONARI_ERR_ARGUMENT, {"count` is -1"});
   };
-  refused([&] { near.alltoall(out, ViewOfTwo<double>(in.data(), 3, 4, errs ? 5 : 4)); });
+  refused([&] { (void)near.alltoall_init(out, ViewOfTwo<double>(in.data(), 3, 4, errs ? 5 : 4)); });
   refused([&] { near.alltoall(out, std::span(in).first(errs ? 13 : 12)); });
   refused([&] { near.allgather(std::span(out).first(6), std::span(in).first(errs ? 11 : 12)); });
 }
@@ -160,16 +160,15 @@ TEST_F(Ranges, CountsOfEitherWidthAndOfBoth) {
     };
     std::vector<int> in(5);
     tonari::Request request =
-        near.alltoallv(out.data(), sends, places, MPI_INT, in.data(), receives, into, MPI_INT);
+        near.alltoallv_init(out.data(), sends, places, MPI_INT, in.data(), receives, into, MPI_INT);
     request.start(), request.wait(), expect(in);
-    near.alltoallv_once(out.data(), sends, places, MPI_INT, in.data(), receives, into, MPI_INT),
+    near.alltoallv(out.data(), sends, places, MPI_INT, in.data(), receives, into, MPI_INT),
         expect(in);
     near.ialltoallv(out.data(), sends, places, MPI_INT, in.data(), receives, into, MPI_INT).wait(),
         expect(in);
     const std::array bytes{MPI_Aint{0}, MPI_Aint{16}}, to{MPI_Aint{12}, MPI_Aint{0}};
     const std::array types{MPI_INT, MPI_INT};
-    near.alltoallw_once(out.data(), sends, bytes, types, in.data(), receives, to, types),
-        expect(in);
+    near.alltoallw(out.data(), sends, bytes, types, in.data(), receives, to, types), expect(in);
   };
   const std::vector<int> same{2, 1};
   exchange(ints, same), exchange(large, large), exchange(ints, large), exchange(large, same);
@@ -183,7 +182,7 @@ TEST_F(Ranges, GatheringIntoCounts) {
   const std::vector<long long> want{after(), after() + 100, before(), before() + 100};
   for (const tonari::Counts& given : {tonari::Counts(counts), tonari::Counts(ints)}) {
     std::vector<long long> in(4);
-    near.allgatherv_once(out.data(), 2, MPI_LONG_LONG, in.data(), given, places, MPI_LONG_LONG);
+    near.allgatherv(out.data(), 2, MPI_LONG_LONG, in.data(), given, places, MPI_LONG_LONG);
     EXPECT_EQ(in, want);
   }
 }

@@ -46,11 +46,11 @@ TEST(BlocksCpp, ALineOfBlocks) {
   }
   std::vector<std::array<double, 6>> more(values);
   more[0][0] = more[1][5] = -1;
-  moved.start(fill, std::vector<void*>{more[0].data(), more[1].data()});
+  moved.start_with(fill, std::vector<void*>{more[0].data(), more[1].data()});
   fill.wait();
   EXPECT_EQ(more, values);
-  EXPECT_THROW(moved.start(fill, {}), tonari::Failure);
-  moved.start(fill, arrays);
+  EXPECT_THROW(moved.start_with(fill, {}), tonari::Failure);
+  moved.start_with(fill, arrays);
   fill.wait();
   moved.reverse(arrays, MPI_MAX);  // ghosts are what their owners have
   EXPECT_EQ(values[0][1], static_cast<double>(4 * moved.own()[0]));

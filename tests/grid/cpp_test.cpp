@@ -61,7 +61,7 @@ std::array<tonari::Request, 2> exchanges(const tonari::Grid& grid) {
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "tonari_tune", "off");
-  std::array requests{grid.exchange(0, info), grid.exchange(1, info)};
+  std::array requests{grid.exchange_init(0, info), grid.exchange_init(1, info)};
   MPI_Info_free(&info);
   return requests;
 }
@@ -145,13 +145,13 @@ TEST(CppGrid, ImportAndExportAreEachOthersInverse) {
 TEST(CppGrid, StartsWithOtherArrays) {
   const Plane plane;
   const tonari::Grid grid(plane.cart, plane.shape(TONARI_STORAGE_ARRAY));
-  tonari::Request exchange = grid.exchange(0);
+  tonari::Request exchange = grid.exchange_init(0);
   void* const other[] = {grid.data<double>(0, 1)};
   grid.import_own<double>(std::vector<double>(rows * columns, 3.0), 0, 1);
-  grid.start(exchange, other), exchange.wait();
+  grid.start_with(exchange, other), exchange.wait();
   exchange.start(), exchange.wait();  // they stay bound
   EXPECT_EQ(grid.export_own<double>(0, 0), std::vector<double>(rows * columns, 0.0));
-  EXPECT_THROW(grid.start(exchange, {}), tonari::Failure);
+  EXPECT_THROW(grid.start_with(exchange, {}), tonari::Failure);
 }
 
 // Cells, and ghosts of the faces of dimension 1, which is periodic, are added up.

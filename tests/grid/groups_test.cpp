@@ -211,7 +211,7 @@ TEST(GridGroups, InCpp) {
   MPI_Comm cart = plain_geometry(1, 8).make_cart();
   const tonari::Grid grid(cart, tonari::GridShape({8 * world_size()}, 4, MPI_DOUBLE));
   tonari::Group group(cart);
-  EXPECT_EQ(grid.exchange().handle(), TONARI_REQUEST_NULL);
+  EXPECT_EQ(grid.exchange_init().handle(), TONARI_REQUEST_NULL);
   tonari::Request all = group.end();
   all.start(), all.wait();
   EXPECT_CONTAINS(all.describe(), "halo exchange");

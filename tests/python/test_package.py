@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
   {
     const int offset[] = {1};
     tonari::Neighborhood near(ring, offset);
-    near.alltoall_once(std::span<const int>(&rank, 1), std::span(&left, 1));
+    near.alltoall(std::span<const int>(&rank, 1), std::span(&left, 1));
   }
   std::printf("rank %d got %d\\n", rank, left);
   MPI_Comm_free(&ring);

@@ -163,8 +163,8 @@ TEST_F(VectorGroups, OfOneArrayThatIsReadTwice) {
   const int me = world_rank(), n = world_size();
   std::vector<double> x{4.0 * me, 4.0 * me + 1, 4.0 * me + 2, 4.0 * me + 3}, g(2), h(2);
   tonari::Group group(MPI_COMM_WORLD);
-  one.forward_init(std::span<const double>(x), std::span(g));
-  other.forward_init(std::span<const double>(x), std::span(h));
+  group.add(one.forward_init(std::span<const double>(x), std::span(g)));
+  group.add(other.forward_init(std::span<const double>(x), std::span(h)));
   tonari::Request both = group.end();
   both.start(), both.wait();
   const std::vector<double> wanted{(4.0 * me + 4 * n - 1) - (me == 0 ? 0 : 4 * n),
@@ -229,7 +229,7 @@ TEST_F(VectorGroups, AShortSpanOnOneRank) {
   const bool last = world_rank() == world_size() - 1;
   try {
     tonari::Group group(MPI_COMM_WORLD);
-    vector.forward_init(std::span<const double>(x), std::span(g).first(last ? 1 : 2));
+    group.add(vector.forward_init(std::span<const double>(x), std::span(g).first(last ? 1 : 2)));
     (void)group.end();
     ADD_FAILURE() << "the group was made";
   } catch (const tonari::Failure& failure) {

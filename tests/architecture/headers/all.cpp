@@ -25,13 +25,13 @@ using ConstDoubles = std::span<const double>;
 void use_neighborhood(MPI_Comm comm, Doubles values) {
   const int offsets[] = {1, -1};
   const tonari::Neighborhood near(comm, offsets);
-  tonari::Request swap = near.alltoall(ConstDoubles(values), values);
-  tonari::Request gather = near.allgather(ConstDoubles(values), values);
+  tonari::Request swap = near.alltoall_init(ConstDoubles(values), values);
+  tonari::Request gather = near.allgather_init(ConstDoubles(values), values);
   tonari::startall(swap, gather);
   tonari::waitall(swap, gather);
-  near.alltoall_once(ConstDoubles(values), values);
+  near.alltoall(ConstDoubles(values), values);
   near.ialltoall(ConstDoubles(values), values).wait();
-  near.allgather_once(ConstDoubles(values), values);
+  near.allgather(ConstDoubles(values), values);
   near.iallgather(ConstDoubles(values), values).wait();
   tonari::alltoall_inplace(values, comm);
   tonari::ialltoall_inplace(values, comm).wait();
@@ -41,23 +41,25 @@ void use_neighborhood(MPI_Comm comm, Doubles values) {
   tonari::alltoallv_inplace_general(values, counts, places, counts, places, comm);
   const std::vector<long long> out(2);
   std::vector<long long> in(2);
-  near.alltoall(out, in).wait();
-  near.alltoall_once(std::span(out), in);
+  near.alltoall_init(out, in).wait();
+  near.alltoall(std::span(out), in);
   const std::array<std::complex<double>, 2> from{};
   std::vector<std::complex<double>> to(2);
   near.ialltoall(from, to).wait();
   std::vector<std::array<float, 3>> points(2);
-  near.allgather_once(std::span<const std::array<float, 3>>(points).first(1), points);
+  near.allgather(std::span<const std::array<float, 3>>(points).first(1), points);
   tonari::alltoall_inplace(points, comm);
   const std::vector<MPI_Count> large{1, 1};
-  near.alltoallv_once(out.data(), large, places, MPI_LONG_LONG, in.data(), counts, places,
-                      MPI_LONG_LONG);
-  near.allgatherv(out.data(), 1, MPI_LONG_LONG, in.data(), large, places, MPI_LONG_LONG).wait();
+  near.alltoallv(out.data(), large, places, MPI_LONG_LONG, in.data(), counts, places,
+                 MPI_LONG_LONG);
+  near.allgatherv_init(out.data(), 1, MPI_LONG_LONG, in.data(), large, places, MPI_LONG_LONG)
+      .wait();
   const MPI_Datatype types[] = {MPI_LONG_LONG, MPI_LONG_LONG};
   near.ialltoallw(out.data(), counts, places, types, in.data(), large, places, types).wait();
   tonari::alltoallv_inplace(in, large, places, comm);
   tonari::alltoallw_inplace(in.data(), large, places, types, comm);
   tonari::Group group(comm);
+  group.add(near.allgather_init(out, in));
   group.end(MPI_INFO_NULL).start();
 }
 
@@ -108,7 +110,7 @@ void use_grid(MPI_Comm comm) {
   tonari::apply(tonari::star<3, 1>(), {0.4, 0.1}, grid.array(), data, data, tonari_box{});
   tonari::apply(tonari::box<3, 1>(), {}, grid.bricks<8, 8, 8>(), data, data, grid.own_bricks());
   const tonari::Expansion expansion = grid.expansion(1);
-  if (expansion.steps() > 0) grid.exchange().start();
+  if (expansion.steps() > 0) grid.exchange_init().start();
   const tonari_box boxes[] = {{}};
   const int owners[] = {0};
   const tonari::Blocks blocks(comm, tonari::BlocksShape(boxes, owners, 3, 1, MPI_DOUBLE));
