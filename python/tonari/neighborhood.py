@@ -121,6 +121,19 @@ class Exchange:
         return row.variant
 
 
+def _rows(offsets: Any) -> np.ndarray:
+    """As the core takes them; NumPy would cut off what does not fit without a word."""
+    array = np.asarray(offsets)
+    right = array.dtype.kind in "iu" and array.ndim <= 2
+    if array.size and not (right and -(2**31) <= int(array.min()) <= int(array.max()) < 2**31):
+        raise Error(
+            f"offsets have shape {array.shape} and type {array.dtype}; they must be integers of 32"
+            " bits, in rows of one number per dimension",
+            ARGUMENT,
+        )
+    return np.ascontiguousarray(array, dtype=np.int32)
+
+
 def neighborhood(
     pattern: str | Sequence[Sequence[int]] | np.ndarray,
     dims: Sequence[int] | None = None,
@@ -137,7 +150,7 @@ def neighborhood(
         check_pattern(pattern, OFFSETS)
         offsets = core().parse_pattern(pattern)
     else:
-        offsets = np.ascontiguousarray(pattern, dtype=np.int32)
+        offsets = _rows(pattern)
     offsets = np.atleast_2d(offsets)
     sizes = tuple(dims) if dims is not None else dims_without_wrap(offsets)
     flags = (periodic,) * len(sizes) if isinstance(periodic, bool) else tuple(periodic)

@@ -169,6 +169,8 @@ std::vector<Vertex> make_vertices(int ranks, std::span<const std::int32_t> sende
                                   std::span<const std::int32_t> receivers, int node_ranks,
                                   std::span<const std::uint64_t> bytes) {
   check_edges(ranks, senders, receivers, node_ranks);
+  if (!bytes.empty() && bytes.size() != senders.size())
+    fail(Errc::argument, bytes.size(), " sizes of blocks, but ", senders.size(), " edges");
   std::vector<std::size_t> all(senders.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   // of one receiver: by sender, then as the sender has them

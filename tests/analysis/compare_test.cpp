@@ -8,6 +8,7 @@
 #include <set>
 
 #include "planners/graphs/graphs.hpp"
+#include "support/contains.hpp"
 #include "support/errors.hpp"
 
 namespace tonari {
@@ -59,6 +60,9 @@ TEST(MakeVertices, RefusesWhatIsNoGraph) {
   EXPECT_EQ(test::error_of([&] { make_vertices(4, three, two); }).code(), Errc::argument);
   EXPECT_EQ(test::error_of([&] { make_vertices(4, three, three, 0); }).code(), Errc::argument);
   EXPECT_EQ(test::error_of([&] { make_vertices(0, {}, {}); }).code(), Errc::argument);
+  const std::vector<std::uint64_t> one_size{8};
+  const Error sizes = test::error_of([&] { make_vertices(4, three, three, 1, one_size); });
+  EXPECT_CONTAINS(sizes.what(), "1 sizes of blocks, but 3 edges");
   EXPECT_EQ(test::error_of([&] { make_vertices(1 << 20, {}, {}, 1 << 20); }).code(),
             Errc::argument);
 }

@@ -14,7 +14,7 @@ from command_line import PATIENCE
 
 pytestmark = jobs.needed
 MODULES = ["operations", "mistakes", "grids", "vectors", "products", "exchanges_in_place"]
-MODULES += ["sparse_exchanges", "groups", "boxes"]
+MODULES += ["sparse_exchanges", "groups", "boxes", "lengths"]
 
 
 def checks(module: str) -> list[str]:

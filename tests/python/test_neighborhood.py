@@ -20,6 +20,20 @@ def test_patterns_are_arrays_of_offsets():
     assert near.periodic == (True, True)
 
 
+@pytest.mark.parametrize(
+    "offsets", [[[0.5, 1.0]], [[2**32 + 1]], [[[1]]], [["a"]], [[-(2**31) - 1]]]
+)
+def test_offsets_that_the_core_cannot_take_are_refused(offsets):
+    with pytest.raises(tonari.Error, match="they must be integers of 32 bits"):
+        tonari.neighborhood(offsets, dims=[4])
+
+
+def test_dims_and_flags_must_be_as_many_as_coordinates():
+    for dims, periodic in (([4], True), ([4, 4, 4], True), ([4, 4], [True]), ([4, 4], [True] * 3)):
+        with pytest.raises(tonari.Error, match="dimensions|periodicities"):
+            tonari.neighborhood("moore:2:1", dims, periodic).exchange().plans()
+
+
 def test_offsets_can_be_given_as_rows():
     near = tonari.neighborhood([[1, 0], [0, -1]], dims=(4, 3), periodic=(True, False))
     assert [row.messages for row in near.exchange().plans("linear")] == [2]

@@ -66,16 +66,17 @@ class Blocks(Collective):
             ranks = buffers.integers(owners, "owners", np.intc, len(ends))
             lower, upper = widths(halo, d)
             circular = (periodic,) * d if isinstance(periodic, bool) else tuple(periodic)
-            shape = BlocksShape(dims=d, count=len(ends), fields=fields)
+            shape = BlocksShape(dims=d, count=len(ends))
+            shape.fields = buffers.one_integer(fields, "fields")
             shape.order = one_of("order", order, ORDERS)
             shape.type = handle_of(buffers.mpi_type(self.dtype))
-            fill(shape, periodic=circular, lower=lower, upper=upper)
+            fill(shape, d, periodic=list(map(int, circular)), lower=lower, upper=upper)
             if domain is not None:
                 first, end = _corners(domain, "domain", 2)
-                fill(shape.domain, first=first, end=end)
+                fill(shape.domain, d, first=first, end=end)
             each = (prototypes.Box * max(len(ends), 1))()
             for made, (first, end) in zip(each, ends, strict=False):
-                fill(made, first=first, end=end)
+                fill(made, d, first=first, end=end)
             shape.boxes, shape.owners = ctypes.addressof(each), buffers.address(ranks)
             return shape, each, ranks
 
@@ -84,6 +85,7 @@ class Blocks(Collective):
         with calls.complaining(complain), calls.info_handle(info) as keys:
             at = ctypes.addressof(shape)
             self._handle = created("blocks_create", handle_of(comm), at, keys)
+        self._mark = object()
         self.dims = shape.dims
         self.count = shape.count
         self.own = self._own()
@@ -192,15 +194,16 @@ class Blocks(Collective):
         with calls.complaining(complain), calls.info_handle(info) as keys:
             arguments = (_at(pointers), _at(some), *op, keys)
             handle = created(f"blocks_{name}_init", self._handle, *arguments)
-        return Request(handle, Bound((held, pointers)), f"blocks {name}")
+        return Request(handle, Bound((held, pointers), maker=self._mark), f"blocks {name}")
 
     def start_with(self, request: Request, arrays: Sequence[Any]) -> None:
         """Starts an exchange that was made with info={"tonari_start_with": "yes"} with other
         arrays, which stay bound."""
         self._check_alive()
+        request.check_maker(self._mark, "these blocks")
         held, pointers = self._pointers(arrays)
         call("blocks_start_with", request._handle, _at(pointers))
-        request._bound = Bound((held, pointers))
+        request._bound = Bound((held, pointers), maker=self._mark)
 
     def __repr__(self) -> str:
         if not self._handle:

@@ -104,10 +104,25 @@ def integers(values: Any, name: str, dtype: Any, length: int | None = None) -> n
         )
     if length is not None and len(array) != length:
         raise Error(f"{name} has {len(array)} entries; it must have {length}", ARGUMENT)
+    return narrowed(array, name, dtype)
+
+
+def narrowed(array: np.ndarray, name: str, dtype: Any) -> np.ndarray:
+    """Integers in the width that C takes, if all of them fit."""
     bounds = np.iinfo(dtype)
     if array.size and not bounds.min <= int(array.min()) <= int(array.max()) <= bounds.max:
         raise Error(f"{name} has an entry that does not fit into {bounds.bits} bits", ARGUMENT)
     return np.ascontiguousarray(array, dtype=dtype)
+
+
+def one_integer(value: Any, name: str, dtype: Any = np.intc) -> int:
+    """A number that C takes in this width; ctypes would cut it off without a word."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise Error(f"{name} is {value!r}; it must be a whole number", ARGUMENT)
+    bounds = np.iinfo(dtype)
+    if not bounds.min <= value <= bounds.max:
+        raise Error(f"{name} is {value}, which does not fit into {bounds.bits} bits", ARGUMENT)
+    return int(value)
 
 
 def _shape(array: np.ndarray) -> str:

@@ -18,6 +18,7 @@ from tonari.mpi.library import handle_of
 
 Info = Mapping[str, Any] | MPI.Info | None
 Made = TypeVar("Made")
+REFUSED = "tonari_no_mapping"  # a key that the library does not know, and refuses on all ranks
 
 
 @contextmanager
@@ -26,11 +27,19 @@ def info_handle(info: Info) -> Iterator[int]:
     if info is None or isinstance(info, MPI.Info):
         yield handle_of(MPI.INFO_NULL if info is None else info)
         return
-    made = MPI.Info.Create({key: _word(value) for key, value in info.items()})
+    words, complain = together(lambda: _words(info), {REFUSED: "1"})
+    made = MPI.Info.Create(words)
     try:
-        yield handle_of(made)
+        with complaining(complain):
+            yield handle_of(made)
     finally:
         made.Free()
+
+
+def _words(info: Mapping[str, Any]) -> dict[str, str]:
+    if not isinstance(info, Mapping):
+        raise Error(f"info is a {type(info).__name__}; it must be a mapping or MPI.Info", ARGUMENT)
+    return {key: _word(value) for key, value in info.items()}
 
 
 def _word(value: Any) -> str:
@@ -44,8 +53,8 @@ def together(read: Callable[[], Made], refused: Made) -> tuple[Made, Callable[[]
         return read(), _nothing
     except Error as error:
         mistake = error
-    except (TypeError, ValueError, OverflowError) as error:
-        mistake = Error(str(error), ARGUMENT)
+    except Exception as error:  # of whatever kind: the other ranks wait for this one
+        mistake = Error(str(error) or type(error).__name__, ARGUMENT)
 
     def complain() -> None:
         raise mistake from None

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -31,6 +32,16 @@ class _Memory:
     def __del__(self) -> None:
         if getattr(self, "_held", 0):
             library.freed("grid_memory_release", self._held)
+
+
+def _pointers(arrays: Sequence[Any] | None, there: int) -> tuple[list[np.ndarray], Any]:
+    """Those of a program's own arrays: as many as C reads."""
+    if arrays is None:
+        return [], None
+    held = [buffers.memory(array, f"arrays[{k}]", True) for k, array in enumerate(arrays)]
+    if len(held) != there:
+        raise Error(f"there are {len(held)} arrays; there must be {there}", BUFFERS)
+    return held, (ctypes.c_void_p * max(there, 1))(*map(buffers.address, held))
 
 
 class Grid(Collective):
@@ -81,19 +92,22 @@ class Grid(Collective):
                 raise Error(f"cells has {d} numbers; a grid has 1 to 5 dimensions", ARGUMENT)
             lower, upper = widths(halo, d)
             numbers = (subdomains,) * d if isinstance(subdomains, int) else tuple(subdomains)
-            shape = GridShape(dims=d, local=local, fields=fields, copies=copies, page=page)
+            shape = GridShape(dims=d, local=local, page=page)
+            shape.fields = buffers.one_integer(fields, "fields")
+            shape.copies = buffers.one_integer(copies, "copies")
             shape.storage = one_of("storage", storage, STORAGES)
             shape.order = one_of("order", order, ORDERS)
             shape.interleaved, shape.huge_pages = interleaved, huge_pages
             shape.mapped_ghosts = mapped_ghosts
             shape.type = handle_of(buffers.mpi_type(self.dtype))
-            fill(shape, cells=cells, lower=lower, upper=upper, subdomains=numbers, brick=brick)
-            return shape
+            fill(shape, d, cells=cells, lower=lower, upper=upper, subdomains=numbers, brick=brick)
+            return shape, _pointers(
+                arrays, math.prod(max(n, 1) for n in (shape.copies, shape.fields, *numbers))
+            )
 
-        shape, complain = calls.together(read, GridShape(dims=-1))
-        held = [] if arrays is None else [buffers.memory(a, "arrays", True) for a in arrays]
-        pointers = (ctypes.c_void_p * max(len(held), 1))(*map(buffers.address, held))
-        own = None if arrays is None else ctypes.addressof(pointers)
+        refused: tuple[Any, ...] = (GridShape(dims=-1), ([], None))
+        (shape, (held, pointers)), complain = calls.together(read, refused)
+        own = None if pointers is None else ctypes.addressof(pointers)
         with calls.complaining(complain), calls.info_handle(info) as keys:
             handle = created("grid_create", handle_of(cart), ctypes.addressof(shape), own, keys)
         self._handle, self._arrays = handle, held
@@ -305,6 +319,8 @@ class Grid(Collective):
             box = tuple(slice(low, low + n) for low, n in zip(lower, own, strict=True))
         shape = []
         for k, (part, low) in enumerate(zip(box, lower, strict=True)):
+            if part.step not in (None, 1):
+                raise Error(f"box[{k}] has the step {part.step}; boxes have no gaps", ARGUMENT)
             c.first[k], c.end[k] = part.start - low, part.stop - low
             shape.append(max(part.stop - part.start, 0))
         return c, tuple(shape)
@@ -372,7 +388,9 @@ class Grid(Collective):
         at = None if ghosts is None else ctypes.addressof(ghosts)
         with calls.complaining(complain), calls.info_handle(info) as keys:
             handle = created(f"grid_{name}_init", self._handle, copy, at, *op, keys)
-        return Request(handle, Bound((self._memory, self._arrays)), f"grid {name}")
+        return Request(
+            handle, Bound((self._memory, self._arrays), maker=self._memory), f"grid {name}"
+        )
 
     def forward(self, copy: int = 0, ghosts: Ghosts | None = None) -> None:
         """Fills ghosts at once; the first call with these arguments prepares the exchange."""
@@ -393,12 +411,13 @@ class Grid(Collective):
         """Starts an exchange of this grid with other arrays, subdomain after subdomain, field after
         field, of the shapes that `array` has. They stay bound."""
         self._check_alive()
+        request.check_maker(self._memory, "this grid")
         held = [buffers.memory(array, "arrays", True) for array in arrays]
         if wrong := self._wrong_arrays(held, 1):
             raise Error(wrong, BUFFERS)
         pointers = (ctypes.c_void_p * len(held))(*map(buffers.address, held))
         call("grid_start_with", request._handle, ctypes.addressof(pointers))
-        request._bound = Bound((self._memory, self._arrays, held))
+        request._bound = Bound((self._memory, self._arrays, held), maker=self._memory)
 
     # ---- files
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tonari.errors import ARGUMENT, Error
-from tonari.mpi import prototypes
+from tonari.mpi import buffers, prototypes
 
 STORAGES = ("array", "brick", "mapped")
 ORDERS = ("C", "F")
@@ -66,12 +66,15 @@ def widths(halo: Any, d: int) -> tuple[list[int], list[int]]:
     return [int(low) for low, _ in pairs], [int(high) for _, high in pairs]
 
 
-def fill(structure: Any, **members: Sequence[int]) -> None:
+def fill(structure: Any, dims: int, **members: Sequence[int]) -> None:
+    """One number per dimension, or none."""
     for name, values in members.items():
-        if len(values) > prototypes.MOST_DIMS:
-            raise Error(f"{name} has {len(values)} numbers; at most 5 dimensions", ARGUMENT)
+        if len(values) not in (0, dims) or dims > prototypes.MOST_DIMS:
+            raise Error(f"{name} has {len(values)} numbers; it must have {dims}", ARGUMENT)
+        width = np.dtype(getattr(structure, name)._type_)
         for k, value in enumerate(values):
-            getattr(structure, name)[k] = int(value)
+            member = f"{name}[{k}]"
+            getattr(structure, name)[k] = buffers.one_integer(value, member, width)
 
 
 def chosen(ghosts: Ghosts | None, dims: int) -> Any:
@@ -81,5 +84,5 @@ def chosen(ghosts: Ghosts | None, dims: int) -> Any:
     for name, values in (("lower", ghosts.lower), ("upper", ghosts.upper)):
         if len(values) not in (0, dims):
             raise Error(f"ghosts.{name} has {len(values)} numbers; it must have {dims}", ARGUMENT)
-        fill(made, **{name: values})
+        fill(made, dims, **{name: values})
     return made

@@ -51,7 +51,7 @@ def equal(spec: Any, blocks: int, name: str, written: bool) -> Side:
         counts = _divided(array, blocks, kind, name)
     if isinstance(counts, bool) or not isinstance(counts, (int, np.integer)):
         raise Error(f"{name} has {counts!r} for a count; all blocks have one size here", ARGUMENT)
-    count = int(counts)
+    count = buffers.one_integer(counts, f"{name}'s count")
     last = (blocks - 1) * count * kind.Get_extent()[1]
     used = _reach(kind, [count, count], [0, last], array, name) if blocks else 0
     return Side((buffers.address(array), count, handle_of(kind)), (array,), array.dtype, used)
@@ -64,7 +64,7 @@ def vector(spec: Any, blocks: int, name: str, written: bool) -> Side:
         counts = [_divided(array, blocks, kind, name)] * blocks
     numbers, places = _counts_and_places(counts, blocks, name)
     extent = kind.Get_extent()[1]
-    used = _reach(kind, numbers, places * extent, array, name)
+    used = _reach(kind, numbers, [int(place) * extent for place in places], array, name)
     pointers = tuple(buffers.address(entries) for entries in (numbers, places))
     arguments = (buffers.address(array), *pointers, handle_of(kind))
     return Side(arguments, (array, numbers, places), array.dtype, used)

@@ -291,22 +291,27 @@ def _offsets(cart: MPI.Comm, offsets: Offsets) -> np.ndarray:
     if isinstance(offsets, str):
         from tonari.neighborhood import neighborhood
 
-        return np.ascontiguousarray(neighborhood(offsets).offsets, dtype=np.intc)
-    array = np.asarray(offsets)
-    d = MPI.Cartcomm(cart).Get_dim() if is_cartesian(cart) else None
+        array = np.asarray(neighborhood(offsets).offsets)
+    else:
+        array = np.asarray(offsets)
+    d = dimensions(cart)
     if array.size == 0:
         return np.empty((0, d or 1), np.intc)
     if array.ndim != 2 or array.dtype.kind not in "iu" or (d and array.shape[1] != d):
+        what = f"offsets ({offsets})" if isinstance(offsets, str) else "offsets"
         raise Error(
-            f"offsets has shape {array.shape} and type {array.dtype}; it must be integers of shape"
+            f"{what} has shape {array.shape} and type {array.dtype}; it must be integers of shape"
             f" (neighbors, {d or 'dimensions'})",
             ARGUMENT,
         )
-    return np.ascontiguousarray(array, dtype=np.intc)
+    return buffers.narrowed(array, "offsets", np.intc)
 
 
-def is_cartesian(comm: MPI.Comm) -> bool:
-    return comm != MPI.COMM_NULL and comm.Get_topology() == MPI.CART
+def dimensions(comm: MPI.Comm) -> int | None:
+    """None if it is not Cartesian."""
+    if comm == MPI.COMM_NULL or comm.Get_topology() != MPI.CART:
+        return None
+    return MPI.Cartcomm(comm).Get_dim()
 
 
 def _planned(cart: MPI.Comm, offsets: np.ndarray) -> Any:

@@ -70,6 +70,7 @@ class Bound:
     kept: tuple[Any, ...]
     dtypes: tuple[np.dtype | None, ...] = ()
     nbytes: tuple[int, ...] = ()  # -1: it cannot be replaced
+    maker: Any = None  # what stands for the grid or the blocks whose arrays they are
 
 
 class Request:
@@ -124,6 +125,8 @@ class Request:
         BUFFERS) nothing was started, and the arrays of before stay bound.
         """
         bound = self._bound
+        if bound is None:
+            raise Error(f"{self._what} was freed", ARGUMENT)
         arrays = [self._replacement(thing, k) for k, thing in enumerate((send, recv))]
         call("start_with", self._handle, *map(buffers.address, arrays))
         self._bound = Bound(tuple(arrays), bound.dtypes, bound.nbytes)
@@ -142,6 +145,13 @@ class Request:
         if array.nbytes < nbytes:
             raise Error(f"{name} has {array.nbytes} bytes; {nbytes} are needed", BUFFERS)
         return array
+
+    def check_maker(self, maker: Any, what: str) -> None:
+        """An exchange of others may read more arrays than this one has."""
+        if self._bound is None or self._bound.maker is not maker:
+            raise Error(
+                f"the request ({self._what}) is no exchange of {what}, or was freed", ARGUMENT
+            )
 
     def free(self) -> None:
         """Frees it at once. Local. Error with code ACTIVE if the exchange is not complete; after

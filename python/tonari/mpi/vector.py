@@ -17,6 +17,7 @@ from tonari.mpi import buffers, calls, pictures, prototypes
 from tonari.mpi.calls import Info
 from tonari.mpi.library import VectorValues, call, created, handle_of
 from tonari.mpi.lifetime import Collective
+from tonari.mpi.neighborhood import dimensions
 from tonari.mpi.request import Bound, Request
 
 Integers = Any  # anything that becomes a one-dimensional array of integers
@@ -62,7 +63,8 @@ class Vector(Collective):
     ) -> None:
         def read() -> tuple[Any, ...]:
             needed = buffers.integers(indices, "indices", np.int64)
-            return int(first), int(owned), len(needed), needed
+            numbers = [_int64(n, name) for n, name in ((first, "first"), (owned, "owned"))]
+            return *numbers, len(needed), needed
 
         self._create("vector_create", comm, read, (0, -1, 0, None), info)
 
@@ -119,7 +121,7 @@ class Vector(Collective):
         def read() -> tuple[Any, ...]:
             out = _lists("sends", sends, appended=False)
             into = _lists("receives", receives, appended=all(_is_number(c) for _, c in receives))
-            return int(owned), len(sends), *out, len(receives), *into
+            return _int64(owned, "owned"), len(sends), *out, len(receives), *into
 
         refused = (-1, 0, None, None, None, 0, None, None, None)
         return cls._made("vector_create_from_neighbors", comm, read, refused, info)
@@ -128,7 +130,7 @@ class Vector(Collective):
     def box_nodes(cls, cart: MPI.Comm, cells: Sequence[int], info: Info = None) -> Vector:
         """Of the nodes of a mesh cut into boxes of cells, one on each rank of a Cartesian
         communicator; exchanges take one array for both, of shape (prod(cells + 1),)."""
-        read = partial(_box_cells, cells)
+        read = partial(_box_cells, cart, cells)
         return cls._made("vector_create_box_nodes", cart, read, (None,), info)
 
     @classmethod
@@ -144,7 +146,8 @@ class Vector(Collective):
         beside it; along: 1 across faces only, 2 across edges, too, 0 across all."""
 
         def read() -> tuple[Any, ...]:
-            return *_box_cells(cells), int(width), int(along)
+            sides = [buffers.one_integer(n, w) for n, w in ((width, "width"), (along, "along"))]
+            return *_box_cells(cart, cells), *sides
 
         return cls._made("vector_create_box_cells", cart, read, (None, 1, 0), info)
 
@@ -302,6 +305,10 @@ def _stride(array: np.ndarray, name: str, length: int) -> int:
     return stride
 
 
+def _int64(number: Any, name: str) -> int:
+    return buffers.one_integer(number, name, np.int64)
+
+
 def _places(places: Integers | None, name: str, length: int) -> np.ndarray | None:
     return None if places is None else buffers.integers(places, name, np.intc, length)
 
@@ -321,5 +328,6 @@ def _lists(name: str, lists: Sequence[tuple[int, Any]], appended: bool) -> tuple
     return ranks, counts_of, np.concatenate([np.empty(0, np.intc), *places])
 
 
-def _box_cells(cells: Sequence[int]) -> tuple[np.ndarray]:
-    return (buffers.integers(cells, "cells", np.intc),)
+def _box_cells(cart: MPI.Comm, cells: Sequence[int]) -> tuple[np.ndarray]:
+    """One number per dimension; other communicators than Cartesian ones are refused by C."""
+    return (buffers.integers(cells, "cells", np.intc, dimensions(cart)),)
