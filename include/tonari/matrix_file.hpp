@@ -7,8 +7,9 @@
 //
 // Two kinds of files:
 //   a Matrix Market file (Boisvert, Pozo and Remington 1996): real, integer or pattern, general,
-//     symmetric or skew-symmetric. Rows are divided evenly, whatever the number of ranks. Each rank
-//     reads the file and keeps what is its own.
+//     symmetric or skew-symmetric, of coordinates or dense. Rows are divided evenly, whatever the
+//     number of ranks. Each rank reads the file and keeps what is its own. The locale of the
+//     program does not matter, and numbers may be written as Fortran does (1.5D+00).
 //   a folder that `tonari partition` has written for just as many ranks. Each rank reads its part:
 //     ranges.npy     int64, P + 1   rank p owns the rows ranges[p] to ranges[p + 1] - 1
 //     row_begin.npy  int64, N + 1   row i has the entries row_begin[i] to row_begin[i + 1] - 1
@@ -17,44 +18,22 @@
 //     b.npy          float64, N     a right-hand side, if there is one
 #pragma once
 
+#include <tonari/matrix/market.hpp>
+#include <tonari/matrix/part.hpp>
 #include <tonari/tonari.hpp>
 
 #include <algorithm>
-#include <cctype>
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <optional>
-#include <sstream>
+#include <stdexcept>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <vector>
 
 namespace tonari {
 inline namespace api0 {
-
-// Square, by rows.
-struct [[nodiscard]] MatrixPart {
-  std::int64_t size = 0;  // N
-  std::int64_t first = 0, owned = 0;
-  std::vector<std::int64_t> begin{0}, columns;  // begin: from 0
-  std::vector<double> values;
-  std::optional<std::vector<double>> b;
-
-  // Of the own rows; entries that are there twice are added.
-  std::vector<double> diagonal() const {
-    std::vector<double> diagonal(static_cast<std::size_t>(owned));
-    for (std::size_t r = 0; r < diagonal.size(); ++r)
-      for (auto k = static_cast<std::size_t>(begin[r]); k < static_cast<std::size_t>(begin[r + 1]);
-           ++k)
-        if (columns[k] == first + static_cast<std::int64_t>(r)) diagonal[r] += values[k];
-    return diagonal;
-  }
-};
 
 namespace detail {
 
@@ -207,138 +186,6 @@ inline void read_b(const std::filesystem::path& folder, MatrixPart& part) {
   if (!std::ranges::all_of(*part.b, [](double value) { return std::isfinite(value); }))
     file.complain("there is a value that is no finite number");
 }
-
-// ---- Matrix Market
-
-// Reads a file line by line, and says where something is wrong.
-class MatrixMarketFile {
- public:
-  MatrixMarketFile(const std::string& path, int rank, int ranks, MatrixPart& part)
-      : path_(path), file_(path), part_(part) {
-    if (!file_) complain("it cannot be read");
-    read_banner();
-    read_size();
-    part_.owned = part_.size / ranks + (rank < part_.size % ranks);
-    part_.first = part_.size / ranks * rank + std::min<std::int64_t>(rank, part_.size % ranks);
-    for (std::int64_t k = 0; k < entries_; ++k) read_entry(k);
-    if (next_line()) complain("there are more than the " + std::to_string(entries_) + " entries");
-    close();
-  }
-
- private:
-  struct Entry {
-    std::int64_t row, column;
-    double value;
-  };
-
-  [[noreturn]] void complain(const std::string& what) const {
-    throw Failure(TONARI_ERR_FILE,
-                  path_ + (line_number_ ? ":" + std::to_string(line_number_) : "") + ": " + what);
-  }
-  // The next line that is neither empty nor a comment.
-  bool next_line() {
-    while (std::getline(file_, line_)) {
-      ++line_number_;
-      if (line_.find_first_not_of(" \t\r") != std::string::npos && line_[0] != '%') return true;
-    }
-    return false;
-  }
-  void read_banner() {
-    std::getline(file_, line_);
-    line_number_ = 1;
-    std::ranges::transform(line_, line_.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    std::istringstream words(line_);
-    std::string banner, object, format, field, symmetry;
-    words >> banner >> object >> format >> field >> symmetry;
-    if (banner != "%%matrixmarket" || object != "matrix" || format != "coordinate")
-      complain("expected is '%%MatrixMarket matrix coordinate ...'");
-    if (field != "real" && field != "double" && field != "integer" && field != "pattern")
-      complain("values are '" + field + "'; expected are real, integer or pattern");
-    if (symmetry != "general" && symmetry != "symmetric" && symmetry != "skew-symmetric")
-      complain("it is '" + symmetry + "'; expected is general, symmetric or skew-symmetric");
-    pattern_ = field == "pattern";
-    mirrored_ = symmetry == "general" ? 0 : symmetry == "symmetric" ? 1 : -1;
-  }
-  // From where the last one ended.
-  std::int64_t whole_number(const char*& at) const {
-    char* end = nullptr;
-    errno = 0;  // strtoll takes the nearest number that fits, and says so here
-    const std::int64_t number = std::strtoll(at, &end, 10);
-    if (end == at || errno == ERANGE)
-      complain("expected is a whole number at '" + std::string(at) +
-               (end == at ? "'" : "', but it does not fit into 64 bits"));
-    at = end;
-    return number;
-  }
-  void expect_end(const char* at) const {
-    if (std::string(at).find_first_not_of(" \t\r") != std::string::npos)
-      complain("nothing is expected at '" + std::string(at) + "'");
-  }
-  void read_size() {
-    if (!next_line()) complain("it ends before its size");
-    const char* at = line_.c_str();
-    part_.size = whole_number(at);
-    const std::int64_t columns = whole_number(at);
-    entries_ = whole_number(at);
-    expect_end(at);
-    if (part_.size < 0 || part_.size != columns || entries_ < 0)
-      complain("the matrix has " + std::to_string(part_.size) + " rows, " +
-               std::to_string(columns) + " columns and " + std::to_string(entries_) +
-               " entries; expected is a square one");
-  }
-  void read_entry(std::int64_t k) {
-    if (!next_line())
-      complain("it ends after " + std::to_string(k) + " of " + std::to_string(entries_) +
-               " entries");
-    const char* at = line_.c_str();
-    const std::int64_t from_1_row = whole_number(at), from_1_column = whole_number(at);
-    if (std::min(from_1_row, from_1_column) < 1 || std::max(from_1_row, from_1_column) > part_.size)
-      complain("the entry is in row " + std::to_string(from_1_row) + " and column " +
-               std::to_string(from_1_column) + "; the matrix has " + std::to_string(part_.size));
-    const std::int64_t row = from_1_row - 1, column = from_1_column - 1;
-    double value = 1;
-    if (!pattern_) {
-      char* end = nullptr;
-      value = std::strtod(at, &end);
-      if (end == at || !std::isfinite(value)) complain("the value is no finite number");
-      at = end;
-    }
-    expect_end(at);
-    keep({row, column, value});
-    if (mirrored_ != 0 && row != column) keep({column, row, mirrored_ * value});
-  }
-  void keep(const Entry& entry) {
-    if (entry.row >= part_.first && entry.row < part_.first + part_.owned) kept_.push_back(entry);
-  }
-  void make_rows() {
-    try {
-      part_.begin.assign(static_cast<std::size_t>(part_.owned) + 1, 0);
-    } catch (const std::exception&) {
-      complain("there is no memory for the " + std::to_string(part_.owned) + " rows of a rank");
-    }
-  }
-  // Rows in order, and the columns of each, too.
-  void close() {
-    std::ranges::sort(kept_, {},
-                      [](const Entry& e) { return std::tuple(e.row, e.column, e.value); });
-    make_rows();
-    for (const Entry& entry : kept_) {
-      ++part_.begin[static_cast<std::size_t>(entry.row - part_.first) + 1];
-      part_.columns.push_back(entry.column);
-      part_.values.push_back(entry.value);
-    }
-    for (std::size_t r = 1; r < part_.begin.size(); ++r) part_.begin[r] += part_.begin[r - 1];
-  }
-
-  std::string path_, line_;
-  std::ifstream file_;
-  MatrixPart& part_;
-  std::int64_t line_number_ = 0, entries_ = 0;
-  bool pattern_ = false;
-  int mirrored_ = 0;
-  std::vector<Entry> kept_;
-};
 
 }  // namespace detail
 

@@ -298,7 +298,7 @@ def matrix_market(
     path: str, text: bytes, *, real: bool = False, counts: bool = False, signed: bool = False
 ) -> Matrix:
     """The NIST's exchange format. (scipy's reader crashes on some files that are wrong, and passes
-    over surplus words.)
+    over surplus words.) include/tonari/matrix/market.hpp reads the same files.
 
     real: complex matrices are rejected; counts: entries must be whole numbers that are not
     negative; signed: values as they are (of real matrices), not magnitudes.
@@ -308,8 +308,13 @@ def matrix_market(
         raise _wrong(
             path, 1, "complex matrices are not taken here; expected real, integer or pattern"
         )
+    if symmetry == "hermitian" and field != "complex":
+        raise _wrong(path, 1, f"a {field} matrix is no hermitian one; expected is symmetric")
+    if layout == "array" and field == "pattern":
+        raise _wrong(path, 1, "a pattern has coordinates; expected is coordinate, not array")
     bare = re.sub(rb"%[^\r\n]*", b"", text)
     size, entries, body = _market_size(path, bare, layout)
+    body = re.sub(rb"(?<=[\d.])[dD](?=[+-]?\d)", b"e", body)  # as Fortran writes exponents
     numbers = {"pattern": 0, "complex": 2}.get(field, 1) + (2 if layout == "coordinate" else 0)
     table = _numbers(
         path,
@@ -387,7 +392,7 @@ def _market_size(path: str, bare: bytes, layout: str) -> tuple[tuple[int, int], 
     empty."""
     number, words = next(_lines_with_words(bare), (1, []))
     expected = 3 if layout == "coordinate" else 2
-    if len(words) != expected or not all(word.isdigit() and len(word) < 18 for word in words):
+    if len(words) != expected or not all(re.fullmatch(rb"\+?\d{1,17}", word) for word in words):
         raise _wrong(
             path,
             number,

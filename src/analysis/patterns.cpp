@@ -8,6 +8,7 @@
 #include <functional>
 #include <sstream>
 
+#include "base/classic.hpp"
 #include "base/error.hpp"
 #include "base/split.hpp"
 
@@ -52,7 +53,7 @@ int chebyshev(const Vec& offset) {
 
 Vec parse_line(std::string line, const std::string& path, int& dimensions) {
   std::replace(line.begin(), line.end(), ',', ' ');
-  std::istringstream words(line);
+  Classic<std::istringstream> words(line);
   Vec offset;
   int d = 0;
   for (std::string word; words >> word; ++d) {
@@ -68,7 +69,7 @@ Vec parse_line(std::string line, const std::string& path, int& dimensions) {
 }
 
 Pattern read_file(const std::string& path) {
-  std::ifstream in(path);
+  Classic<std::ifstream> in(path);
   if (!in)
     fail(Errc::file, "'", path,
          "' is neither moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 nor a readable file of "

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/classic.hpp"
+
 namespace tonari {
 namespace {
 
@@ -78,7 +80,7 @@ class Printer {
 
   const Plan& plan_;
   const PrintOptions& options_;
-  std::ostringstream out_;
+  Classic<std::ostringstream> out_;
 };
 
 }  // namespace

@@ -131,7 +131,7 @@ void check_keys(MPI_Info info, SettingId only) {
 void fail_on_different_settings(MPI_Comm comm, MPI_Info info) {
   run_collectively(comm, [&] {
     const std::vector<std::string> mine = all_values(info);
-    std::istringstream first(broadcast(comm, joined(mine)));
+    Classic<std::istringstream> first(broadcast(comm, joined(mine)));
     for (std::size_t k = 0; k < mine.size(); ++k) {
       std::string theirs;
       std::getline(first, theirs);

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/classic.hpp"
+
 namespace tonari {
 
 // The values are part of the C ABI (TONARI_ERR_* in tonari.h); append only.
@@ -66,7 +68,7 @@ class Error : public std::exception {
 // std::bad_alloc: a stream without memory only notes that it is bad, and drops what comes then.
 template <class... Parts>
 std::string text(const Parts&... parts) {
-  std::ostringstream out;
+  Classic<std::ostringstream> out;
   (out << ... << parts);
   if (out.bad()) throw std::bad_alloc();
   return out.str();

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 
+#include "base/classic.hpp"
 #include "base/nearest_name.hpp"
 #include "base/split.hpp"
 
@@ -124,7 +124,7 @@ std::string any_of(const std::vector<std::string>& words) {
 // rule as in python/tonari/sizes.py: K, M and G, or KiB, MiB and GiB, in any case.
 std::optional<int> shift_of(std::string unit) {
   if (unit.empty()) return 0;
-  for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char& c : unit) c = lower_case(c);
   const std::size_t power = std::string_view("kmg").find(unit[0]);
   const bool known =
       power != std::string_view::npos && (unit.size() == 1 || unit.substr(1) == "ib");
@@ -186,10 +186,9 @@ std::uint64_t read_size(const Setting& row, const std::string& word) {
 }
 
 double read_seconds(const Setting& row, const std::string& word) {
-  char* end = nullptr;
-  const double value = std::strtod(word.c_str(), &end);
-  if (word.empty() || *end != 0 || !(value > 0) || !std::isfinite(value)) refuse_value(row, word);
-  return value;
+  const std::optional<double> value = real_number(word);
+  if (!value || !(*value > 0) || !std::isfinite(*value)) refuse_value(row, word);
+  return *value;
 }
 
 std::optional<std::string> unknown_key(const std::string& key) {

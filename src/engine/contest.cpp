@@ -6,6 +6,7 @@
 #include <iomanip>
 #include <tuple>
 
+#include "base/classic.hpp"
 #include "base/setting.hpp"
 #include "channels/collective.hpp"
 #include "engine/agree.hpp"
@@ -265,7 +266,7 @@ std::vector<Standing> time_in_turns(MPI_Comm comm, std::span<Exchange* const> ex
 
 double tune_seconds(MPI_Comm comm, Tune tune) {
   const std::string given = in_environment(setting(SettingId::tune_seconds)).value_or("");
-  double seconds = std::atof(given.c_str());
+  double seconds = real_number(given).value_or(0);
   if (!(seconds > 0 && seconds < 3600)) seconds = tune == Tune::measure ? 2.0 : 0.4;
   stay_together(comm);
   // ranks with different budgets would wait for each other

@@ -2,8 +2,8 @@
 #include "engine/wisdom.hpp"
 
 #include <cmath>
-#include <cstdlib>
 
+#include "base/classic.hpp"
 #include "engine/agree.hpp"
 #include "engine/finding.hpp"
 #include "planners/registry.hpp"
@@ -26,8 +26,10 @@ std::string to_text(const Remembered& remembered) {
 Remembered remembered_from_text(const std::string& line) {
   const std::size_t first = line.find('|'), second = line.find('|', first + 1);
   if (first == line.npos || second == line.npos) return {line};
-  return {line.substr(0, first),
-          {std::atof(line.c_str() + first + 1), std::atof(line.c_str() + second + 1)}};
+  const auto seconds = [&](std::size_t begin, std::size_t end) {
+    return real_number(line.substr(begin, end - begin)).value_or(0);
+  };
+  return {line.substr(0, first), {seconds(first + 1, second), seconds(second + 1, line.size())}};
 }
 
 int size_class(double bytes) {

@@ -11,6 +11,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/classic.hpp"
+
 namespace tonari {
 namespace {
 
@@ -18,10 +20,10 @@ constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
 // Finds the number after a word in a file of lines "word number ...".
 std::optional<std::uint64_t> number_of(const std::string& file, std::string_view wanted) {
-  std::ifstream in(file);
+  Classic<std::ifstream> in(file);
   std::string line, word;
   while (std::getline(in, line)) {
-    std::istringstream words(line);
+    Classic<std::istringstream> words(line);
     std::uint64_t number = 0;
     if (words >> word && word == wanted && words >> number) return number;
   }
@@ -30,7 +32,7 @@ std::optional<std::uint64_t> number_of(const std::string& file, std::string_view
 
 std::optional<std::uint64_t> only_number(const std::string& file) {
   std::uint64_t number = 0;
-  if (std::ifstream in(file); in >> number) return number;
+  if (Classic<std::ifstream> in(file); in >> number) return number;
   return std::nullopt;  // no such file, or "max"
 }
 
@@ -78,7 +80,7 @@ bool lists(std::string_view controllers, std::string_view wanted) {
 // The file has lines "number:controllers:/path"; version 2 has one line, without controllers.
 std::uint64_t left_in_groups(const std::string& root) {
   std::uint64_t left = unlimited;
-  std::ifstream groups(root + "/proc/self/cgroup");
+  Classic<std::ifstream> groups(root + "/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     const std::size_t first = line.find(':'), second = line.find(":/", first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/classic.hpp"
 #include "base/error.hpp"
 
 namespace tonari {
@@ -25,7 +26,7 @@ constexpr const char* huge_directory = "/sys/kernel/mm/hugepages";
 
 std::optional<std::int64_t> number_in(const std::string& file) {
   std::int64_t number = 0;
-  if (std::ifstream in(file); in >> number) return number;
+  if (Classic<std::ifstream> in(file); in >> number) return number;
   return std::nullopt;
 }
 
@@ -111,7 +112,7 @@ std::int64_t most_mappings(const std::string& root) {
 // The file has one line per mapping. It lists the kernel's own [vsyscall], which does not count.
 std::int64_t mappings_now(const std::string& root) {
   std::int64_t count = 0;
-  std::ifstream maps(root + "/proc/self/maps");
+  Classic<std::ifstream> maps(root + "/proc/self/maps");
   for (std::string line; std::getline(maps, line);) count += !line.ends_with("[vsyscall]");
   return count;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "base/classic.hpp"
 #include "base/setting.hpp"
 #include "preload/place.hpp"
 
@@ -34,6 +35,7 @@ Table& table() {
 
 using Number = unsigned long long;  // as printf knows it
 
+// JSON has points, whatever locale the program has set: with_decimals, not %f.
 void write(std::FILE* file, const Place& place, const SiteRecord& row) {
   std::fprintf(file,
                "{\"call\": \"%s\", \"file\": \"%s\", \"offset\": %llu, \"calls\": %llu, "
@@ -41,11 +43,12 @@ void write(std::FILE* file, const Place& place, const SiteRecord& row) {
                row.call, escaped(place.file).c_str(), Number{place.offset}, Number{row.calls},
                Number{row.through_tonari}, Number{row.bytes});
   std::fprintf(file,
-               "\"timed\": %llu, \"seconds\": %.9f, \"native_timed\": %llu, "
-               "\"native_seconds\": %.9f, \"setups\": %llu, \"setup_seconds\": %.9f, "
+               "\"timed\": %llu, \"seconds\": %s, \"native_timed\": %llu, "
+               "\"native_seconds\": %s, \"setups\": %llu, \"setup_seconds\": %s, "
                "\"why\": \"%s\"}\n",
-               Number{row.timed[0]}, row.seconds[0], Number{row.timed[1]}, row.seconds[1],
-               Number{row.setups}, row.setup_seconds, escaped(row.why).c_str());
+               Number{row.timed[0]}, with_decimals(row.seconds[0], 9).c_str(), Number{row.timed[1]},
+               with_decimals(row.seconds[1], 9).c_str(), Number{row.setups},
+               with_decimals(row.setup_seconds, 9).c_str(), escaped(row.why).c_str());
 }
 
 // One object per line. A child that the program has forked has its parent's records, and no own.

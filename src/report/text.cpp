@@ -3,6 +3,7 @@
 #include <iomanip>
 #include <sstream>
 
+#include "base/classic.hpp"
 #include "base/error.hpp"
 #include "report/order.hpp"
 #include "report/print.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 // Three digits, such as 0.0123, 4.56 or 789; longer numbers are whole.
 std::string digits(double value) {
-  std::ostringstream out;
+  Classic<std::ostringstream> out;
   const double size = std::abs(value);
   if (size >= 99.95)
     out << std::fixed << std::setprecision(0) << value;
@@ -108,7 +109,7 @@ bool any_folded(const std::vector<ReportRow>& rows) {
 
 std::string text_of(const ReportTable& table) {
   const std::vector<ReportRow> rows = in_order(table);
-  std::ostringstream out;
+  Classic<std::ostringstream> out;
   out << "tonari: report of " << table.processes() << (table.processes() == 1 ? " rank" : " ranks")
       << (rows.empty() ? ", which exchanged nothing\n" : "\n");
   if (rows.empty()) return out.str();

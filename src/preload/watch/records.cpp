@@ -10,6 +10,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/classic.hpp"
 #include "preload/place.hpp"
 
 namespace tonari::watch {
@@ -66,6 +67,8 @@ double in_seconds(Ticks passed) { return static_cast<double>(passed) * seconds_p
 
 // ---- lines
 
+// JSON has points, whatever locale the program has set: with_decimals, not %f.
+
 void write_place(std::FILE* file, const char* call, const void* site) {
   const Place place = place_of(site);
   std::fprintf(file, "\"call\": \"%s\", \"file\": \"%s\", \"offset\": %" PRIuPTR, call,
@@ -95,19 +98,20 @@ void write_messages(std::FILE* file, const std::vector<Message>& messages) {
 }
 
 void write_replay(std::FILE* file, const Replay& replay) {
-  std::fprintf(file, ", \"mpi_us\": %.3f, \"tonari_us\": %.3f, \"how\": \"%s\", \"why\": \"%s\"",
-               replay.mpi_seconds * 1e6, replay.tonari_seconds * 1e6, escaped(replay.how).c_str(),
+  std::fprintf(file, ", \"mpi_us\": %s, \"tonari_us\": %s, \"how\": \"%s\", \"why\": \"%s\"",
+               with_decimals(replay.mpi_seconds * 1e6, 3).c_str(),
+               with_decimals(replay.tonari_seconds * 1e6, 3).c_str(), escaped(replay.how).c_str(),
                escaped(replay.why).c_str());
 }
 
 void write_pattern(std::FILE* file, const Pattern& pattern, const std::vector<Candidate>& all) {
   std::fprintf(file,
                "{\"epochs\": %" PRIu64
-               ", \"seconds\": %.9f, \"exchange_us\": %.3f, "
-               "\"step_us\": %.3f, ",
-               pattern.epochs, in_seconds(pattern.inside),
-               median_us(pattern.exchange, pattern.epochs - 1),
-               median_us(pattern.step, pattern.epochs - 1));
+               ", \"seconds\": %s, \"exchange_us\": %s, "
+               "\"step_us\": %s, ",
+               pattern.epochs, with_decimals(in_seconds(pattern.inside), 9).c_str(),
+               with_decimals(median_us(pattern.exchange, pattern.epochs - 1), 3).c_str(),
+               with_decimals(median_us(pattern.step, pattern.epochs - 1), 3).c_str());
   write_messages(file, pattern.messages);
   const auto found = std::ranges::find(all, &pattern, &Candidate::pattern);
   if (found != all.end()) {
@@ -124,8 +128,9 @@ void write_loop(std::FILE* file, const Loop& loop, std::size_t thread,
   write_place(file, loop.call, loop.site);
   std::fprintf(file,
                ", \"ranks\": %d, \"epochs\": %" PRIu64 ", \"others\": %" PRIu64
-               ", \"distinct\": %" PRIu64 ", \"seconds\": %.9f, \"patterns\": [",
-               loop.ranks, loop.epochs, loop.others, loop.distinct, in_seconds(loop.inside));
+               ", \"distinct\": %" PRIu64 ", \"seconds\": %s, \"patterns\": [",
+               loop.ranks, loop.epochs, loop.others, loop.distinct,
+               with_decimals(in_seconds(loop.inside), 9).c_str());
   const char* between = "";
   for (const auto& pattern : loop.patterns) {
     std::fprintf(file, "%s", between);
@@ -138,16 +143,16 @@ void write_loop(std::FILE* file, const Loop& loop, std::size_t thread,
 void write_packing(std::FILE* file, const Packing& packing) {
   std::fprintf(file, "{\"record\": \"packing\", ");
   write_place(file, packing.call, packing.site);
-  std::fprintf(file, ", \"calls\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"seconds\": %.9f}\n",
-               packing.calls, packing.bytes, in_seconds(packing.inside));
+  std::fprintf(file, ", \"calls\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"seconds\": %s}\n",
+               packing.calls, packing.bytes, with_decimals(in_seconds(packing.inside), 9).c_str());
 }
 
 void write_rank(std::FILE* file, const Ending& ending, std::uint64_t not_kept) {
   std::fprintf(file,
-               "{\"record\": \"rank\", \"rank\": %d, \"ranks\": %d, \"seconds\": %.9f, "
+               "{\"record\": \"rank\", \"rank\": %d, \"ranks\": %d, \"seconds\": %s, "
                "\"finalized\": %s, \"not_kept\": %" PRIu64 "}\n",
-               ending.rank, ending.ranks, ending.seconds, ending.finalized ? "true" : "false",
-               not_kept);
+               ending.rank, ending.ranks, with_decimals(ending.seconds, 9).c_str(),
+               ending.finalized ? "true" : "false", not_kept);
 }
 
 void add_candidates(const Loop& loop, std::size_t thread, std::vector<Candidate>& all) {
