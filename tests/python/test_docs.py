@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All documents, at the root and below docs/, do what they say: every block of code in them is
-compiled, run, or compared with real output.
+"""All documents, at the root and below docs/, do what they say: the blocks of code in them are
+compiled, run, or compared with real output, but for drawings and blocks that say why they are not.
 
 A comment in front of a fenced block says what it is:
 
@@ -30,8 +30,10 @@ from pathlib import Path
 
 import mpi4py_jobs
 import pytest
+import typer
 from built import c_compiler, fortran_compiler, more
 from command_line import PATIENCE
+from tonari import cli
 from tonari.benchmark.launch import ANY_RANKS
 
 SOURCE = Path(__file__).resolve().parents[2]
@@ -137,6 +139,20 @@ def test_every_block_says_what_it_is(document: str) -> None:
     assert not unknown
     fences = (SOURCE / document).read_text(encoding="utf-8").count("\n```")
     assert fences == 2 * len(blocks(document))
+
+
+def test_blocks_that_do_not_run_say_why() -> None:
+    """docs/index.md says so."""
+    kept = [block for block in every_block() if block.kind in ("not run", "drawing")]
+    assert [f"{b.document}:{b.line}" for b in kept if len(b.about.split()) < 2] == []
+    assert len(kept) < len(every_block()) / 3
+
+
+def test_readme_has_every_command_once() -> None:
+    text = (SOURCE / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `tonari ([\w-]+)[^`]*` \|", text, re.M)
+    group = typer.main.get_command(cli.app)
+    assert Counter(rows) == Counter(name for name in group.commands if " " not in name)
 
 
 def test_no_block_is_lost() -> None:
