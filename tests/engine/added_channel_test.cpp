@@ -11,6 +11,7 @@
 #include "engine/agree.hpp"
 #include "engine/forwarded_sizes.hpp"
 #include "engine/selector.hpp"
+#include "support/counting.hpp"
 #include "support/graph_exchange.hpp"
 
 namespace tonari {
@@ -19,6 +20,9 @@ namespace {
 // ---- The channel: what is sent waits in a buffer, and what came is delivered some looks later.
 
 constexpr const char* late_by = "late by ";
+// By a clock that is told so, later messages take less time.
+double time_now = 0;
+double seconds_of_message(std::size_t looks) { return 20e-6 / static_cast<double>(looks + 1); }
 constexpr int first_tag = 20'000;
 
 bool complete(MPI_Request& request) {
@@ -69,7 +73,10 @@ class LateIn final : public InEdge {
     }
     return complete(from_.requests[parity]) && (left_ == 1 || --left_ == 1);
   }
-  void taken(std::size_t, int) override { left_ = 0; }
+  void taken(std::size_t, int) override {
+    left_ = 0;
+    time_now += seconds_of_message(looks_);
+  }
 
  private:
   Buffers from_;
@@ -97,7 +104,8 @@ constexpr Channel late{
     .name = "late",
     .help = "MPI messages that are delivered late",
     .carries = Carries::messages,
-    .details = [](const Offer&, bool) { return std::vector<std::string>{"late by 2"}; },
+    .details = [](const Offer&,
+                  bool) { return std::vector<std::string>{"late by 4", "late by 2"}; },
     .understands = [](const std::string& word) { return number_after(word, late_by) > 0; },
     .price = [](const Offer& offer,
                 const std::string&) { return price(*offer.variant, offer.problem.sizes, {}, {}); },
@@ -212,6 +220,29 @@ TEST_F(AddedChannelBetweenNodes, TakesWhatSharedMemoryLeaves) {
   run(300, settings);
   if (test::world_size() == 3) {
     EXPECT_EQ(mix_, test::world_rank() < 2 ? "1 shared, 1 late" : "2 late");
+  }
+}
+
+// The model takes all of them for equally fast, and lists them in another order.
+TEST_F(AddedChannel, WinsInTheFormThatIsTheFastest) {
+  if (test::world_size() == 1) GTEST_SKIP() << "nothing is measured on one rank";
+  setenv("TONARI_TUNE_SECONDS", "0.002", 1);
+  const test::OtherClock clock([] { return time_now; });
+  Settings settings;
+  settings.algorithm = "linear", settings.channel = "late", settings.tune = Tune::measure;
+  const Choice choice = run(64, settings);
+  unsetenv("TONARI_TUNE_SECONDS");
+  EXPECT_EQ(choice.candidate.label(), "linear/late/late by 4") << choice.details;
+  EXPECT_EQ(choice.reason, "measured");
+  EXPECT_TRUE(choice.steady);
+  const double messages = test::world_size() == 2 ? 1 : 2;  // one from each other neighbor
+  EXPECT_NEAR(choice.measured, messages * seconds_of_message(4), 1e-9) << choice.details;
+  std::size_t before = 0;
+  for (const char* label : {"late/late by 4 (", "late/late by 2 (", "late ("}) {
+    const std::size_t at = choice.details.find(text("linear/", label));
+    ASSERT_NE(at, std::string::npos) << choice.details;
+    EXPECT_GT(at, before) << choice.details;
+    before = at;
   }
 }
 
