@@ -18,7 +18,8 @@ using tonari::DrivenExchange, tonari::ProgressThread;
 // Complete after so many tests.
 class Slow final : public tonari::LeafExchange {
  public:
-  Slow(int tests, bool fails = false) : tests_(tests), fails_(fails) {}
+  explicit Slow(int tests, bool fails = false) : tests_(tests), fails_(fails) {}
+  ~Slow() override { EXPECT_EQ(left_, 0) << "freed while it is driven"; }
   void start() override { left_ = tests_; }
   bool test() override {
     if (left_ > 0) --left_;
@@ -63,6 +64,7 @@ TEST(ProgressThread, ErrorsComeBack) {
   good.wait();
 }
 
+// Slow says so otherwise.
 TEST(ProgressThread, WhoeverGoesWaits) {
   const auto thread = std::make_shared<ProgressThread>();
   for (int k = 0; k < 50; ++k) {
