@@ -5,9 +5,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "memory/held.hpp"
@@ -125,13 +129,34 @@ TEST_F(Pages, MoreMappingsThanThereMayBe) {
   EXPECT_EQ(error_of([&] { check_mappings(0, root); }).code(), Errc::memory);
 }
 
-TEST(PagesHere, ArePlausible) {
+// What the kernel says of its huge pages of a size, of all kinds together.
+std::int64_t pages_of_all_kinds(std::size_t bytes) {
+  const auto number = [&](const std::string& name) {
+    std::int64_t found = -1;
+    std::ifstream("/sys/kernel/mm/hugepages/hugepages-" + std::to_string(bytes / kib) + "kB/" +
+                  name) >>
+        found;
+    EXPECT_GE(found, 0) << bytes << ", " << name;
+    return found;
+  };
+  return number("nr_hugepages") + number("nr_overcommit_hugepages");
+}
+
+TEST(PagesHere, AreWhatTheKernelSays) {
   EXPECT_TRUE(std::has_single_bit(system_page()));
   EXPECT_EQ(system_page(), static_cast<std::size_t>(getpagesize()));
-  for (std::size_t bytes : huge_pages()) {
+  std::vector<std::size_t> sizes = huge_pages();
+  for (std::size_t bytes : sizes) {
     EXPECT_GT(bytes, system_page());
-    EXPECT_GE(free_huge_pages(bytes), 0);
+    // other tests may set some aside meanwhile
+    const std::int64_t before = pages_of_all_kinds(bytes), available = free_huge_pages(bytes);
+    EXPECT_LE(available, std::max(before, pages_of_all_kinds(bytes))) << bytes;
   }
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/sys/kernel/mm/hugepages", none))
+    EXPECT_EQ(std::erase(sizes, std::stoull(entry.path().filename().string().substr(10)) * kib), 1u)
+        << entry;
+  EXPECT_TRUE(sizes.empty());
   EXPECT_GT(most_mappings(), mappings_now());
 }
 
