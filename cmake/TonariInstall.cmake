@@ -38,7 +38,8 @@ foreach(mpi IN LISTS TONARI_MPIS)
   install(TARGETS tonari_${mpi} EXPORT tonari-${mpi} LIBRARY DESTINATION ${libraries}
       COMPONENT ${mpi} ${namelink})
   if(NOT SKBUILD)
-    install(TARGETS tonari_preload_${mpi} LIBRARY DESTINATION ${libraries} COMPONENT ${mpi})
+    install(TARGETS tonari_preload_${mpi} tonari_advise_${mpi} LIBRARY DESTINATION ${libraries}
+        COMPONENT ${mpi})
   endif()
   install(EXPORT tonari-${mpi} NAMESPACE tonari:: DESTINATION ${tonari_package} COMPONENT ${mpi})
   set(pc_libdir ${libraries})

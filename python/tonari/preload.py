@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""libtonari_preload for a job: which library fits, how launchers pass it on to the ranks but do not
+"""Libraries in front of a job's MPI: which one fits, how launchers pass it on to the ranks but do not
 load it themselves, and what the ranks have written."""
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from tonari.installation import LIBRARIES
 from tonari.sites import site
 
 LIBRARY = "libtonari_preload.so"
+WATCHING = "libtonari_advise.so"
 LAUNCHERS = re.compile(r"(mpiexec|mpirun|orterun|prterun|srun)([.-].+)?")
 # What `launcher --version` says, and how the launcher is called here.
 KINDS = {
@@ -69,15 +70,15 @@ def mpi_of(command: Sequence[str], kind: str) -> str:
     )
 
 
-def library_for(mpi: str) -> Path:
+def library_for(mpi: str, name: str = LIBRARY) -> Path:
     """In the build tree, or as installed."""
     build = Path(os.environ.get("TONARI_BUILD") or "build").absolute()
     places = [build / mpi / "lib", *(folder / "tonari" / mpi for folder in LIBRARIES)]
     for place in places:
-        if (place / LIBRARY).is_file():
-            return place / LIBRARY
+        if (place / name).is_file():
+            return place / name
     raise Error(
-        f"there is no {LIBRARY} for {mpi} in {build} nor beside this package: build tonari for "
+        f"there is no {name} for {mpi} in {build} nor beside this package: build tonari for "
         "that MPI, or set TONARI_BUILD",
         FILE,
     )

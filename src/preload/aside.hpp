@@ -6,11 +6,10 @@ namespace tonari::preload {
 
 // Whether the program runs with another MPI than the one that this library was built for. It is
 // said once per job, and all calls go to the program's MPI with the words that they came with.
-bool another_mpi_runs();
-// Whether all calls go to the program's MPI: another runs, or `tonari advise` only watches.
 bool all_calls_pass();
 
-// Whether libtonari itself makes the call: its candidate `native` calls the MPI.
+// Whether libtonari makes the call, whose candidate `native` calls the MPI; this library itself; or,
+// if site is null, a tool to which this library has passed it on.
 bool from_tonari(const void* site);
 
 // Whether the MPI itself makes the call, to something else than MPI.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw with MPI_IN_PLACE, which all ranks give or none.
-// Other calls of these functions are the MPI's, and `tonari advise` may watch them.
+// Other calls of these functions are the MPI's.
 #include "preload/blocking_call.hpp"
 #include "preload/operations.hpp"
-#include "preload/watch/collective.hpp"
 
 namespace tonari::preload {
 namespace {
@@ -58,28 +57,9 @@ struct InPlace {
   std::uint64_t bytes(const Communicator&) const { return preload::bytes(given, ranks(comm)); }
 };
 
-// Whose counts may be zero. call() is the MPI's.
-template <class Shape>
-int watched(const void*, const Shape&, Handle, const auto& call) {
-  return call();
-}
-int watched(const void* site, const V<int, int>& all, Handle comm, const auto& call) {
-  return watch::exchanged(
-      site, comm,
-      {"MPI_Alltoallv", all.sendcounts, all.recvcounts, reinterpret_cast<const void*>(all.sendtype),
-       reinterpret_cast<const void*>(all.recvtype), false},
-      call);
-}
-int watched(const void* site, const W<int, int>& all, Handle comm, const auto& call) {
-  return watch::exchanged(
-      site, comm,
-      {"MPI_Alltoallw", all.sendcounts, all.recvcounts, all.sendtypes, all.recvtypes, true}, call);
-}
-
 template <auto function, class Shape>
 int call_in_place(const auto& called, const Shape& given, Handle comm) {
-  if (given.sendbuf != MPI_IN_PLACE)
-    return watched(called.site, given, comm, [&] { return given.native(called.real, comm); });
+  if (given.sendbuf != MPI_IN_PLACE) return given.native(called.real, comm);
   return call_blocking(called, comm, InPlace<Shape, function>{given, handle_as<MPI_Comm>(comm)});
 }
 

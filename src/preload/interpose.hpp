@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "preload/passing.hpp"
+
 namespace tonari::preload {
 
 // A handle of any MPI, which is an integer or a pointer.
@@ -23,14 +25,15 @@ Kind handle_as(Handle handle) {
     return static_cast<Kind>(handle);
 }
 
-// The MPI's function of this name, which stands behind ours. Never null in a program that calls
-// ours: the MPI that this library is linked with has it, too.
+// The next function of this name behind ours: a profiling tool's, or the MPI's. Never null in a
+// program that calls ours: the MPI that this library is linked with has it, too.
 template <class Function>
 Function* behind(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-// What the program has called: the MPI's function, its name, and where the call returns to.
+// What the program has called: the function behind ours, MPI's name, and where the call returns to;
+// null where it comes back (passing.hpp).
 template <class Function>
 struct Called {
   Function* real;
@@ -40,27 +43,27 @@ struct Called {
 
 }  // namespace tonari::preload
 
-// Defines, in the namespace above, the function that takes the place of the MPI's `name`. `takes`
-// are its parameters in parentheses. The rest is what it returns, an expression in which `called`
-// is a Called. A semicolon ends it, as it ends a declaration.
+// Defines, in the namespace above, the functions that take the place of the MPI's `name` and of its
+// P`name`: tools between the program and this library call the latter, and so do Fortran bindings.
+// Each passes calls on to the next function of its own name. `takes` are the parameters in
+// parentheses. The rest is what they return, an expression in which `called` is a Called. A
+// semicolon ends it, as it ends a declaration.
 #define TONARI_IN_FRONT_OF(name, takes, ...) TONARI_IN_FRONT_OF_(name, takes, __VA_ARGS__)
-#define TONARI_IN_FRONT_OF_(name, takes, ...)                                \
-  extern "C" TONARI_VISIBLE int in_front_of_##name takes asm(#name);         \
-  int in_front_of_##name takes {                                             \
-    using Function = decltype(in_front_of_##name);                           \
-    static Function* const real = behind<Function>("P" #name);               \
-    const Called<Function> called{real, #name, __builtin_return_address(0)}; \
-    return __VA_ARGS__;                                                      \
-  }                                                                          \
-  TONARI_ALSO_FOR_FORTRAN(name)
+#define TONARI_IN_FRONT_OF_(name, takes, ...) \
+  constexpr char calls_of_##name = 0;         \
+  TONARI_ENTRIES(name, calls_of_##name, takes, __VA_ARGS__)
+// Calls that have the same mark come back as each other.
+#define TONARI_ENTRIES(name, mark, takes, ...)        \
+  TONARI_ENTRY(name, #name, mark, takes, __VA_ARGS__) \
+  TONARI_ENTRY(P##name, #name, mark, takes, __VA_ARGS__) static_assert(true)
+#define TONARI_ENTRY(symbol, mpi_name, mark, takes, ...)                            \
+  extern "C" TONARI_VISIBLE int in_front_of_##symbol takes asm(#symbol);            \
+  int in_front_of_##symbol takes {                                                  \
+    using Function = decltype(in_front_of_##symbol);                                \
+    static Function* const real = ::tonari::preload::behind<Function>(#symbol);     \
+    const ::tonari::preload::Inside here(&mark, __builtin_frame_address(0));        \
+    const ::tonari::preload::Called<Function> called{                               \
+        real, mpi_name, here.comes_back() ? nullptr : __builtin_return_address(0)}; \
+    return __VA_ARGS__;                                                             \
+  }
 #define TONARI_VISIBLE __attribute__((visibility("default")))
-
-// Open MPI's Fortran bindings call PMPI_<name>, so there ours takes that name, too; those of MPICH
-// call MPI_<name>.
-#ifdef OPEN_MPI
-#define TONARI_ALSO_FOR_FORTRAN(name)       \
-  extern "C" TONARI_VISIBLE __attribute__(( \
-      alias(#name))) decltype(in_front_of_##name) in_front_of_P##name asm("P" #name)
-#else
-#define TONARI_ALSO_FOR_FORTRAN(name) extern "C" decltype(in_front_of_##name) in_front_of_##name
-#endif

@@ -8,8 +8,6 @@
 #include "preload/persistent.hpp"
 #include "preload/progress.hpp"
 #include "preload/sites.hpp"
-#include "preload/watch/mode.hpp"
-#include "preload/watch/starts.hpp"
 
 namespace tonari::preload {
 namespace {
@@ -42,44 +40,43 @@ int call_init(const Called<Function>& called, Handle comm, Handle info, void* re
   return rc;
 }
 
-// Null: a request of the MPI's own.
-Token* token_at(const void* request) {
-  return all_calls_pass() ? nullptr : token_of(*static_cast<const MPI_Request*>(request));
+// Null: a request of the MPI's own, or a call that is none of ours.
+Token* token_at(const void* site, const void* request) {
+  if (all_calls_pass() || from_tonari(site)) return nullptr;
+  return token_of(*static_cast<const MPI_Request*>(request));
+}
+
+// The MPI has started its receive.
+void start_and_record(Token& token, const void* site, double begin) {
+  start(token);
+  if (recording())
+    record_call({"MPI_Start", site, static_cast<int>(Way::tonari), false, bytes_sent(token),
+                 now() - begin, tunes});
 }
 
 template <class Function>
 int call_start(const Called<Function>& called, void* request) {
-  if (watch::watching()) return watch::start(called.real, called.site, request);
-  Token* const token = token_at(request);
+  Token* const token = token_at(called.site, request);
   const double begin = token && recording() ? now() : 0.0;
   const int rc = called.real(request);
-  if (!token || rc != MPI_SUCCESS) return rc;
-  start(*token);
-  if (recording())
-    record_call({"MPI_Start", called.site, static_cast<int>(Way::tonari), false, bytes_sent(*token),
-                 now() - begin, tunes});
+  if (token && rc == MPI_SUCCESS) start_and_record(*token, called.site, begin);
   return rc;
 }
 
 template <class Function>
 int call_startall(const Called<Function>& called, int count, void* requests) {
-  if (watch::watching()) return watch::start_all(called.real, called.site, count, requests);
-  static auto* const start = behind<int(void*)>("PMPI_Start");
   const std::span list(static_cast<MPI_Request*>(requests),
                        static_cast<std::size_t>(std::max(count, 0)));
-  if (std::ranges::none_of(list, [](auto& request) { return token_at(&request); }))
-    return called.real(count, requests);
-  int rc = MPI_SUCCESS;
+  const int rc = called.real(count, requests);
   for (MPI_Request& request : list)
-    if (rc == MPI_SUCCESS)
-      rc = call_start(Called<int(void*)>{start, "MPI_Start", called.site}, &request);
+    if (Token* const token = token_at(called.site, &request); token && rc == MPI_SUCCESS)
+      start_and_record(*token, called.site, recording() ? now() : 0.0);
   return rc;
 }
 
 template <class Function>
 int call_request_free(const Called<Function>& called, void* request) {
-  if (watch::watching()) watch::forget_request(request);
-  if (Token* const token = token_at(request)) release(*token);
+  if (Token* const token = token_at(called.site, request)) release(*token);
   return called.real(request);
 }
 

@@ -31,7 +31,7 @@ from tonari.benchmark.launch import ANY_RANKS
 from tonari.views.advise import show
 
 SOURCE = Path(__file__).resolve().parents[2] / "tests/preload/halo.c"
-LIBRARY = "../lib/libtonari_preload.so"
+LIBRARY = "../lib/libtonari_advise.so"
 MPIS = {mpi: how for mpi, how in built.with_program(LIBRARY).items() if mpi != "abi"}
 CASES = [mpi if number == 0 else more(mpi) for number, mpi in enumerate(MPIS)]
 needs_build = pytest.mark.skipif(not MPIS, reason="needs a build (TONARI_BUILD)")
@@ -472,7 +472,7 @@ def test_errors_are_one_sentence(tonari: Run, tmp_path: Path) -> None:
     refused(tonari("advise", "--", "sh"), "tonari cannot tell which MPI the program runs with")
     nowhere = str(tmp_path / "none" / "a.html")
     refused(tonari("advise", "--html", nowhere, "--", "sh"), "there is no folder")
-    refused(tonari("advise", "--mpi", "none", "--", "sh"), "there is no libtonari_preload.so")
+    refused(tonari("advise", "--mpi", "none", "--", "sh"), "there is no libtonari_advise.so")
 
 
 def test_help_has_an_example(tonari: Run) -> None:

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "preload/watch/collective.hpp"
+// MPI_Alltoallv and MPI_Alltoallw, whose lists say who talks to whom. Most of their counts may be
+// zero. A call is an exchange.
+#include "preload/watch/watched_call.hpp"
 
 namespace tonari::watch {
 namespace {
+
+// The lists of a call with a block per rank. types: one MPI_Datatype for all, or a list of them.
+struct Lists {
+  const char* call;
+  const int *outs, *ins;
+  const void *outtypes, *intypes;
+  bool types_are_lists;
+};
 
 Handle type_at(const void* types, bool list, int block) {
   if (!list) return reinterpret_cast<Handle>(types);
   return (Handle) static_cast<const MPI_Datatype*>(types)[block];
 }
-
-}  // namespace
 
 // What was open on this communicator ends before the call, and the call itself with it.
 void note(Watcher& watcher, const void* site, Handle comm, const Lists& lists, Ticks begin,
@@ -31,4 +39,37 @@ void note(Watcher& watcher, const void* site, Handle comm, const Lists& lists, T
   watcher.close_of(members.id);
 }
 
+// call() is the MPI's. With MPI_IN_PLACE there are no messages of others' blocks to replace.
+template <class Call>
+int exchanged(const void* returns_to, const void* sendbuf, Handle comm, const Lists& lists,
+              const Call& call) {
+  if (sendbuf == MPI_IN_PLACE) return call();
+  return timed(returns_to, call, [&](Watcher& watcher, const void* site, Ticks begin, Ticks end) {
+    note(watcher, site, comm, lists, begin, end);
+  });
+}
+
+const void* one(Handle type) { return reinterpret_cast<const void*>(type); }
+
+}  // namespace
 }  // namespace tonari::watch
+
+using namespace tonari::watch;
+
+TONARI_WATCHED(Alltoallv,
+               (const void* out, const int outs[], const int outplaces[], Handle outtype, void* in,
+                const int ins[], const int inplaces[], Handle intype, Handle comm),
+               exchanged(called.site, out, comm,
+                         {"MPI_Alltoallv", outs, ins, one(outtype), one(intype), false}, [&] {
+                           return called.real(out, outs, outplaces, outtype, in, ins, inplaces,
+                                              intype, comm);
+                         }));
+
+TONARI_WATCHED(Alltoallw,
+               (const void* out, const int outs[], const int outplaces[], const void* outtypes,
+                void* in, const int ins[], const int inplaces[], const void* intypes, Handle comm),
+               exchanged(called.site, out, comm,
+                         {"MPI_Alltoallw", outs, ins, outtypes, intypes, true}, [&] {
+                           return called.real(out, outs, outplaces, outtypes, in, ins, inplaces,
+                                              intypes, comm);
+                         }));

@@ -48,6 +48,16 @@ void give_up() {
   write_records(ending(false), threads, all);
 }
 
+int finalize(const Called<int()>& called) {
+  if (watching()) finish();
+  return called.real();
+}
+
+int abort_job(const Called<int(Handle, int)>& called, Handle comm, int code) {
+  give_up();
+  return called.real(comm, code);
+}
+
 __attribute__((destructor)) void at_exit() { give_up(); }
 
 }  // namespace
@@ -55,14 +65,5 @@ __attribute__((destructor)) void at_exit() { give_up(); }
 
 using namespace tonari::watch;
 
-TONARI_WATCHED(Finalize, finalize, void) {
-  TONARI_BEHIND(Finalize, finalize);
-  if (watching()) finish();
-  return real();
-}
-
-TONARI_WATCHED(Abort, abort_job, Handle comm, int code) {
-  TONARI_BEHIND(Abort, abort_job);
-  give_up();
-  return real(comm, code);
-}
+TONARI_WATCHED(Finalize, (), finalize(called));
+TONARI_WATCHED(Abort, (Handle comm, int code), abort_job(called, comm, code));

@@ -34,7 +34,7 @@ using namespace tonari::watch;
   extern "C" TONARI_VISIBLE void ours(TONARI_##count(void*)) asm(symbol); \
   void ours(TONARI_##count(void*)) {                                      \
     static auto* const real = behind<decltype(ours)>(symbol);             \
-    const CalledFrom now(TONARI_RETURNS_TO);                              \
+    const CalledFrom now(__builtin_return_address(0));                    \
     real(TONARI_##count());                                               \
   }
 #define TONARI_FORTRAN(name, count)                                 \

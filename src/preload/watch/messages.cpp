@@ -40,43 +40,36 @@ void note(Watcher& watcher, const void* site, const End& what, const MPI_Request
 using namespace tonari::watch;
 
 // Functions that send and have the same arguments.
-#define TONARI_BLOCKING_SEND(NAME, OURS)                                                       \
-  TONARI_WATCHED(NAME, OURS, const void* buffer, int count, Handle type, int to, int tag,      \
-                 Handle comm) {                                                                \
-    TONARI_BEHIND(NAME, OURS);                                                                 \
-    return noted(TONARI_RETURNS_TO, {"MPI_" #NAME, true, to, tag, count, type, comm}, nullptr, \
-                 [&] { return real(buffer, count, type, to, tag, comm); });                    \
-  }
-#define TONARI_BEGUN_SEND(NAME, OURS)                                                          \
-  TONARI_WATCHED(NAME, OURS, const void* buffer, int count, Handle type, int to, int tag,      \
-                 Handle comm, void* request) {                                                 \
-    TONARI_BEHIND(NAME, OURS);                                                                 \
-    return noted(TONARI_RETURNS_TO, {"MPI_" #NAME, true, to, tag, count, type, comm}, request, \
-                 [&] { return real(buffer, count, type, to, tag, comm, request); });           \
-  }
+#define TONARI_BLOCKING_SEND(NAME)                                                                 \
+  TONARI_WATCHED(NAME, (const void* buffer, int count, Handle type, int to, int tag, Handle comm), \
+                 noted(called.site, {"MPI_" #NAME, true, to, tag, count, type, comm}, nullptr,     \
+                       [&] { return called.real(buffer, count, type, to, tag, comm); }))
+#define TONARI_BEGUN_SEND(NAME)                                                                  \
+  TONARI_WATCHED(                                                                                \
+      NAME,                                                                                      \
+      (const void* buffer, int count, Handle type, int to, int tag, Handle comm, void* request), \
+      noted(called.site, {"MPI_" #NAME, true, to, tag, count, type, comm}, request,              \
+            [&] { return called.real(buffer, count, type, to, tag, comm, request); }))
 
-TONARI_BLOCKING_SEND(Send, send)
-TONARI_BLOCKING_SEND(Ssend, ssend)
-TONARI_BLOCKING_SEND(Rsend, rsend)
-TONARI_BLOCKING_SEND(Bsend, bsend)
-TONARI_BEGUN_SEND(Isend, isend)
-TONARI_BEGUN_SEND(Issend, issend)
-TONARI_BEGUN_SEND(Irsend, irsend)
-TONARI_BEGUN_SEND(Ibsend, ibsend)
+TONARI_BLOCKING_SEND(Send);
+TONARI_BLOCKING_SEND(Ssend);
+TONARI_BLOCKING_SEND(Rsend);
+TONARI_BLOCKING_SEND(Bsend);
+TONARI_BEGUN_SEND(Isend);
+TONARI_BEGUN_SEND(Issend);
+TONARI_BEGUN_SEND(Irsend);
+TONARI_BEGUN_SEND(Ibsend);
 
-TONARI_WATCHED(Recv, recv, void* buffer, int count, Handle type, int from, int tag, Handle comm,
-               void* status) {
-  TONARI_BEHIND(Recv, recv);
-  return noted(TONARI_RETURNS_TO, {"MPI_Recv", false, from, tag, count, type, comm}, nullptr,
-               [&] { return real(buffer, count, type, from, tag, comm, status); });
-}
+TONARI_WATCHED(Recv,
+               (void* buffer, int count, Handle type, int from, int tag, Handle comm, void* status),
+               noted(called.site, {"MPI_Recv", false, from, tag, count, type, comm}, nullptr,
+                     [&] { return called.real(buffer, count, type, from, tag, comm, status); }));
 
-TONARI_WATCHED(Irecv, irecv, void* buffer, int count, Handle type, int from, int tag, Handle comm,
-               void* request) {
-  TONARI_BEHIND(Irecv, irecv);
-  return noted(TONARI_RETURNS_TO, {"MPI_Irecv", false, from, tag, count, type, comm}, request,
-               [&] { return real(buffer, count, type, from, tag, comm, request); });
-}
+TONARI_WATCHED(Irecv,
+               (void* buffer, int count, Handle type, int from, int tag, Handle comm,
+                void* request),
+               noted(called.site, {"MPI_Irecv", false, from, tag, count, type, comm}, request,
+                     [&] { return called.real(buffer, count, type, from, tag, comm, request); }));
 
 namespace {
 
@@ -92,21 +85,21 @@ int both_noted(const void* returns_to, const End& out, const End& in, const Call
 
 }  // namespace
 
-TONARI_WATCHED(Sendrecv, sendrecv, const void* out, int outs, Handle outtype, int to, int outtag,
-               void* in, int ins, Handle intype, int from, int intag, Handle comm, void* status) {
-  TONARI_BEHIND(Sendrecv, sendrecv);
-  return both_noted(TONARI_RETURNS_TO, {"MPI_Sendrecv", true, to, outtag, outs, outtype, comm},
-                    {"MPI_Sendrecv", false, from, intag, ins, intype, comm}, [&] {
-                      return real(out, outs, outtype, to, outtag, in, ins, intype, from, intag,
-                                  comm, status);
-                    });
-}
+TONARI_WATCHED(Sendrecv,
+               (const void* out, int outs, Handle outtype, int to, int outtag, void* in, int ins,
+                Handle intype, int from, int intag, Handle comm, void* status),
+               both_noted(called.site, {"MPI_Sendrecv", true, to, outtag, outs, outtype, comm},
+                          {"MPI_Sendrecv", false, from, intag, ins, intype, comm}, [&] {
+                            return called.real(out, outs, outtype, to, outtag, in, ins, intype,
+                                               from, intag, comm, status);
+                          }));
 
-TONARI_WATCHED(Sendrecv_replace, sendrecv_replace, void* buffer, int count, Handle type, int to,
-               int outtag, int from, int intag, Handle comm, void* status) {
-  TONARI_BEHIND(Sendrecv_replace, sendrecv_replace);
-  return both_noted(
-      TONARI_RETURNS_TO, {"MPI_Sendrecv_replace", true, to, outtag, count, type, comm},
-      {"MPI_Sendrecv_replace", false, from, intag, count, type, comm},
-      [&] { return real(buffer, count, type, to, outtag, from, intag, comm, status); });
-}
+TONARI_WATCHED(Sendrecv_replace,
+               (void* buffer, int count, Handle type, int to, int outtag, int from, int intag,
+                Handle comm, void* status),
+               both_noted(called.site,
+                          {"MPI_Sendrecv_replace", true, to, outtag, count, type, comm},
+                          {"MPI_Sendrecv_replace", false, from, intag, count, type, comm}, [&] {
+                            return called.real(buffer, count, type, to, outtag, from, intag, comm,
+                                               status);
+                          }));

@@ -21,16 +21,14 @@ int packed(const char* name, const void* returns_to, int count, Handle type, con
 
 using namespace tonari::watch;
 
-TONARI_WATCHED(Pack, pack, const void* in, int count, Handle type, void* out, int size, int* place,
-               Handle comm) {
-  TONARI_BEHIND(Pack, pack);
-  return packed("MPI_Pack", TONARI_RETURNS_TO, count, type,
-                [&] { return real(in, count, type, out, size, place, comm); });
-}
+TONARI_WATCHED(Pack,
+               (const void* in, int count, Handle type, void* out, int size, int* place,
+                Handle comm),
+               packed("MPI_Pack", called.site, count, type,
+                      [&] { return called.real(in, count, type, out, size, place, comm); }));
 
-TONARI_WATCHED(Unpack, unpack, const void* in, int size, int* place, void* out, int count,
-               Handle type, Handle comm) {
-  TONARI_BEHIND(Unpack, unpack);
-  return packed("MPI_Unpack", TONARI_RETURNS_TO, count, type,
-                [&] { return real(in, size, place, out, count, type, comm); });
-}
+TONARI_WATCHED(Unpack,
+               (const void* in, int size, int* place, void* out, int count, Handle type,
+                Handle comm),
+               packed("MPI_Unpack", called.site, count, type,
+                      [&] { return called.real(in, size, place, out, count, type, comm); }));

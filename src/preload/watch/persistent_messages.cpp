@@ -4,7 +4,6 @@
 #include <optional>
 #include <unordered_map>
 
-#include "preload/watch/starts.hpp"
 #include "preload/watch/watched_call.hpp"
 
 namespace tonari::watch {
@@ -73,41 +72,42 @@ int started(const void* returns_to, int count, const void* requests, const Call&
   return rc;
 }
 
-}  // namespace
-
-int start(int (*real)(void*), const void* returns_to, void* request) {
-  return started(returns_to, 1, request, [&] { return real(request); });
-}
-
-int start_all(int (*real)(int, void*), const void* returns_to, int count, void* requests) {
-  return started(returns_to, count, requests, [&] { return real(count, requests); });
-}
-
 void forget_request(const void* request) {
   const std::lock_guard lock(persistent().mutex);
   persistent().all.erase(word_of(*static_cast<const MPI_Request*>(request)));
 }
 
+// Before the MPI frees it.
+int free_request(const Called<int(void*)>& called, void* request) {
+  if (watching()) forget_request(request);
+  return called.real(request);
+}
+
+}  // namespace
 }  // namespace tonari::watch
 
 using namespace tonari::watch;
 
-#define TONARI_SEND_INIT(NAME, OURS)                                                               \
-  TONARI_WATCHED(NAME, OURS, const void* buffer, int count, Handle type, int to, int tag,          \
-                 Handle comm, void* request) {                                                     \
-    TONARI_BEHIND(NAME, OURS);                                                                     \
-    return init_noted(TONARI_RETURNS_TO, {"MPI_" #NAME, true, to, tag, count, type, comm},         \
-                      request, [&] { return real(buffer, count, type, to, tag, comm, request); }); \
-  }
+#define TONARI_SEND_INIT(NAME)                                                                   \
+  TONARI_WATCHED(                                                                                \
+      NAME,                                                                                      \
+      (const void* buffer, int count, Handle type, int to, int tag, Handle comm, void* request), \
+      init_noted(called.site, {"MPI_" #NAME, true, to, tag, count, type, comm}, request,         \
+                 [&] { return called.real(buffer, count, type, to, tag, comm, request); }))
 
-TONARI_SEND_INIT(Send_init, send_init)
-TONARI_SEND_INIT(Ssend_init, ssend_init)
-TONARI_SEND_INIT(Rsend_init, rsend_init)
-TONARI_SEND_INIT(Bsend_init, bsend_init)
+TONARI_SEND_INIT(Send_init);
+TONARI_SEND_INIT(Ssend_init);
+TONARI_SEND_INIT(Rsend_init);
+TONARI_SEND_INIT(Bsend_init);
 
-TONARI_WATCHED(Recv_init, recv_init, void* buffer, int count, Handle type, int from, int tag,
-               Handle comm, void* request) {
-  TONARI_BEHIND(Recv_init, recv_init);
-  return init_noted(TONARI_RETURNS_TO, {"MPI_Recv_init", false, from, tag, count, type, comm},
-                    request, [&] { return real(buffer, count, type, from, tag, comm, request); });
-}
+TONARI_WATCHED(
+    Recv_init,
+    (void* buffer, int count, Handle type, int from, int tag, Handle comm, void* request),
+    init_noted(called.site, {"MPI_Recv_init", false, from, tag, count, type, comm}, request,
+               [&] { return called.real(buffer, count, type, from, tag, comm, request); }));
+
+TONARI_WATCHED(Start, (void* request),
+               started(called.site, 1, request, [&] { return called.real(request); }));
+TONARI_WATCHED(Startall, (int count, void* requests),
+               started(called.site, count, requests, [&] { return called.real(count, requests); }));
+TONARI_WATCHED(Request_free, (void* request), free_request(called, request));

@@ -34,60 +34,45 @@ constexpr auto always = [] { return true; };
 
 using namespace tonari::watch;
 
-TONARI_WATCHED(Wait, wait, void* request, void* status) {
-  TONARI_BEHIND(Wait, wait);
-  return waited(
-      "MPI_Wait", TONARI_RETURNS_TO, 1, request, [&] { return real(request, status); }, always);
-}
+TONARI_WATCHED(Wait, (void* request, void* status),
+               waited(
+                   "MPI_Wait", called.site, 1, request,
+                   [&] { return called.real(request, status); }, always));
 
-TONARI_WATCHED(Waitall, waitall, int count, void* requests, void* statuses) {
-  TONARI_BEHIND(Waitall, waitall);
-  return waited(
-      "MPI_Waitall", TONARI_RETURNS_TO, count, requests,
-      [&] { return real(count, requests, statuses); }, always);
-}
+TONARI_WATCHED(Waitall, (int count, void* requests, void* statuses),
+               waited(
+                   "MPI_Waitall", called.site, count, requests,
+                   [&] { return called.real(count, requests, statuses); }, always));
 
-TONARI_WATCHED(Waitany, waitany, int count, void* requests, int* index, void* status) {
-  TONARI_BEHIND(Waitany, waitany);
-  return waited(
-      "MPI_Waitany", TONARI_RETURNS_TO, count, requests,
-      [&] { return real(count, requests, index, status); }, always);
-}
+TONARI_WATCHED(Waitany, (int count, void* requests, int* index, void* status),
+               waited(
+                   "MPI_Waitany", called.site, count, requests,
+                   [&] { return called.real(count, requests, index, status); }, always));
 
-TONARI_WATCHED(Waitsome, waitsome, int count, void* requests, int* done, int* indices,
-               void* statuses) {
-  TONARI_BEHIND(Waitsome, waitsome);
-  return waited(
-      "MPI_Waitsome", TONARI_RETURNS_TO, count, requests,
-      [&] { return real(count, requests, done, indices, statuses); }, always);
-}
+TONARI_WATCHED(Waitsome, (int count, void* requests, int* done, int* indices, void* statuses),
+               waited(
+                   "MPI_Waitsome", called.site, count, requests,
+                   [&] { return called.real(count, requests, done, indices, statuses); }, always));
 
-TONARI_WATCHED(Test, test, void* request, int* flag, void* status) {
-  TONARI_BEHIND(Test, test);
-  return waited(
-      "MPI_Test", TONARI_RETURNS_TO, 1, request, [&] { return real(request, flag, status); },
-      [&] { return *flag != 0; });
-}
+TONARI_WATCHED(Test, (void* request, int* flag, void* status),
+               waited(
+                   "MPI_Test", called.site, 1, request,
+                   [&] { return called.real(request, flag, status); }, [&] { return *flag != 0; }));
 
-TONARI_WATCHED(Testall, testall, int count, void* requests, int* flag, void* statuses) {
-  TONARI_BEHIND(Testall, testall);
-  return waited(
-      "MPI_Testall", TONARI_RETURNS_TO, count, requests,
-      [&] { return real(count, requests, flag, statuses); }, [&] { return *flag != 0; });
-}
+TONARI_WATCHED(Testall, (int count, void* requests, int* flag, void* statuses),
+               waited(
+                   "MPI_Testall", called.site, count, requests,
+                   [&] { return called.real(count, requests, flag, statuses); },
+                   [&] { return *flag != 0; }));
 
-TONARI_WATCHED(Testany, testany, int count, void* requests, int* index, int* flag, void* status) {
-  TONARI_BEHIND(Testany, testany);
-  return waited(
-      "MPI_Testany", TONARI_RETURNS_TO, count, requests,
-      [&] { return real(count, requests, index, flag, status); },
-      [&] { return *flag != 0 && *index != MPI_UNDEFINED; });
-}
+TONARI_WATCHED(Testany, (int count, void* requests, int* index, int* flag, void* status),
+               waited(
+                   "MPI_Testany", called.site, count, requests,
+                   [&] { return called.real(count, requests, index, flag, status); },
+                   [&] { return *flag != 0 && *index != MPI_UNDEFINED; }));
 
-TONARI_WATCHED(Testsome, testsome, int count, void* requests, int* done, int* indices,
-               void* statuses) {
-  TONARI_BEHIND(Testsome, testsome);
-  return waited(
-      "MPI_Testsome", TONARI_RETURNS_TO, count, requests,
-      [&] { return real(count, requests, done, indices, statuses); }, [&] { return *done > 0; });
-}
+TONARI_WATCHED(Testsome, (int count, void* requests, int* done, int* indices, void* statuses),
+               waited(
+                   "MPI_Testsome", called.site, count, requests,
+                   [&] { return called.real(count, requests, done, indices, statuses); },
+                   [&] { return *done > 0; }));

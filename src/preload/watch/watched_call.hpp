@@ -11,14 +11,19 @@
 namespace tonari::watch {
 
 using preload::behind;
+using preload::Called;
 using preload::Handle;
 using preload::handle_as;
+
+// Of all watched functions: a tool may send one message as several calls of the MPI.
+constexpr char watched_calls = 0;
 
 // Where a Fortran program calls, while the MPI's binding in between does; else null.
 extern __attribute__((tls_model("initial-exec"))) thread_local constinit const void* fortran_site;
 
+// returns_to: null where a call comes back, which is not noted again.
 inline const void* site_of(const void* returns_to) {
-  return fortran_site ? fortran_site : returns_to;
+  return returns_to && fortran_site ? fortran_site : returns_to;
 }
 
 // That of the thread, if calls from this place are to be noted; else null.
@@ -73,14 +78,6 @@ int noted(const void* returns_to, const End& what, const void* request, const Ca
 
 }  // namespace tonari::watch
 
-// Begins the definition of a function that stands in front of MPI_<name>; its parameters follow the
-// names. Open MPI's Fortran bindings call PMPI_<name>, and so do MPICH's for mpi_f08 where a
-// function has no buffer.
-#define TONARI_WATCHED(name, ours, ...)                                                  \
-  extern "C" TONARI_VISIBLE int ours(__VA_ARGS__) asm("MPI_" #name);                     \
-  extern "C" TONARI_VISIBLE                                                              \
-      __attribute__((alias("MPI_" #name))) int ours##_p(__VA_ARGS__) asm("PMPI_" #name); \
-  int ours(__VA_ARGS__)
-
-#define TONARI_BEHIND(name, ours) static auto* const real = behind<decltype(ours)>("PMPI_" #name)
-#define TONARI_RETURNS_TO __builtin_return_address(0)
+// As TONARI_IN_FRONT_OF, for a function that is watched.
+#define TONARI_WATCHED(name, takes, ...) TONARI_WATCHED_(MPI_##name, takes, __VA_ARGS__)
+#define TONARI_WATCHED_(name, takes, ...) TONARI_ENTRIES(name, watched_calls, takes, __VA_ARGS__)
