@@ -517,4 +517,6 @@ def test_errors_are_one_sentence(tonari: Run, tmp_path: Path) -> None:
 def test_help_has_an_example(tonari: Run) -> None:
     done = tonari("run", "--help")
     assert "Example:" in done.stdout
+    for mpi in ("Open MPI", "MPICH"):
+        assert f"under {mpi}" in " ".join(done.stdout.split()), "where calls that begin go"
     fits(done.stdout)

@@ -44,9 +44,10 @@ def run(
 ) -> None:
     """Runs a program as it is, and speeds up its neighborhood collectives.
 
-    Blocking calls try both tonari and the MPI, and keep what is faster. Under Open
-    MPI, non-blocking calls on a node and persistent ones go through tonari. All other
-    calls go to the MPI. TONARI_PRELOAD=tonari or native decides for all calls.
+    Blocking calls try both tonari and the MPI, and keep what is faster. Non-blocking
+    calls on a node and persistent ones go through tonari, under Open MPI and under
+    MPICH with UCX. All other calls go to the MPI. TONARI_PRELOAD=tonari or native
+    decides for all calls.
 
     Example:  tonari run --explain -- mpiexec -n 8 ./app
 
