@@ -32,6 +32,11 @@ Live& live() {
   return *all;
 }
 
+// What begins now is no concern of ours. Callbacks in MPI_Finalize may still use communicators, and
+// they see the same on all ranks: in which order these were called says nothing.
+std::atomic<bool> finalizing{false};
+constexpr const char* ended = "MPI_Finalize";
+
 // Counts communicators that were freed: their handles may mean others from then on.
 std::atomic<unsigned long> freed{0};
 
@@ -49,7 +54,7 @@ int forget(MPI_Comm, int, void* value, void*) {
   freed.fetch_add(1, std::memory_order_release);
   {
     const std::lock_guard lock(live().mutex);
-    if (live().all.erase(state) == 0) return MPI_SUCCESS;  // MPI_Finalize was here before
+    live().all.erase(state);
     live().in_vain += state->ahead && !state->used;
   }
   free_neighborhood(*state);
@@ -57,35 +62,10 @@ int forget(MPI_Comm, int, void* value, void*) {
   return MPI_SUCCESS;
 }
 
-// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, in the order opposite to that in
-// which they were set. So this comes before libtonari's own, for communicators that nobody freed.
-int forget_all(MPI_Comm, int, void*, void*) {
-  freed.fetch_add(1, std::memory_order_release);
-  std::unordered_set<Communicator*> left;
-  {
-    const std::lock_guard lock(live().mutex);
-    left.swap(live().all);
-  }
-  for (Communicator* state : left) {
-    free_neighborhood(*state);
-    delete state;
-  }
-  return MPI_SUCCESS;
-}
-
 void make_key() {
   const std::lock_guard lock(live().mutex);
   if (live().key == MPI_KEYVAL_INVALID)
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &live().key, nullptr);
-}
-
-void clean_up_at_end() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    int at_end = MPI_KEYVAL_INVALID;
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_all, &at_end, nullptr);
-    PMPI_Comm_set_attr(MPI_COMM_SELF, at_end, nullptr);
-  });
 }
 
 // ---- what ranks agree on
@@ -177,11 +157,19 @@ void describe_once(MPI_Comm comm, Communicator& state) {
                   : !first.room ? "too many communicators"
                                 : "tonari has no neighborhood for it");
   }
-  clean_up_at_end();
   read_degrees(state, vote);
   const Vote all = least_of_all(comm, vote);
   choose_nonblocking(state, all);
   choose(state, all);
+}
+
+// Local: all that is left goes to the MPI.
+void retire(Communicator& state, const char* why) {
+  free_neighborhood(state);
+  state.nonblocking = state.persistent = false;
+  state.in_place_asked = true, state.why_in_place = why;
+  state.choice(Kind::in_place) = Choice(Way::native);
+  always(state, Way::native, why);
 }
 
 // Collective, for calls in place.
@@ -209,7 +197,9 @@ Communicator& make(MPI_Comm comm) {
     const std::lock_guard lock(live().mutex);
     live().all.insert(state);
   }
-  if (PMPI_Comm_set_attr(comm, live().key, state) != MPI_SUCCESS || !has_neighborhood(comm))
+  if (PMPI_Comm_set_attr(comm, live().key, state) != MPI_SUCCESS || finalizing.load())
+    retire(*state, ended);
+  else if (!has_neighborhood(comm))
     always(*state, Way::native, "no neighborhood");
   else
     describe_once(comm, *state);
@@ -256,7 +246,7 @@ bool uses_nonblocking(Communicator& state) {
 }
 
 void prepare(MPI_Comm comm) {
-  if (!has_neighborhood(comm)) return;
+  if (finalizing.load() || !has_neighborhood(comm)) return;
   const Vote all = least_of_all(comm, my_vote(true, worth_it()));
   if (!all.ahead || !all.drives || !all.streams || !all.wants) return;
   Communicator& state = state_of(comm);
@@ -288,6 +278,21 @@ void compare(MPI_Comm comm, Communicator& state, Choice& choice) {
 void give_up(Communicator& state, const char* why) {
   free_neighborhood(state);
   always(state, Way::native, why);
+}
+
+// The states stay: communicators have them as long as they live.
+void forget_everything(const char* why) {
+  std::vector<Communicator*> all;
+  {
+    const std::lock_guard lock(live().mutex);
+    all.assign(live().all.begin(), live().all.end());
+  }
+  for (Communicator* state : all) retire(*state, why);
+}
+
+void finalize_begins() {
+  finalizing = true;
+  forget_everything(ended);
 }
 
 }  // namespace tonari::preload

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the preloaded library keeps of a communicator: a neighborhood, and which way calls go. It is
-// attached to the communicator, and ends with it or at MPI_Finalize.
+// attached to the communicator, and ends with it. The neighborhood ends at MPI_Finalize.
 #pragma once
 
 #include <mpi.h>
@@ -57,5 +57,13 @@ void compare(MPI_Comm comm, Communicator& state, Choice& choice);
 
 // Collective: all ranks had the same error in the first exchange.
 void give_up(Communicator& state, const char* why);
+
+// Collective over the ranks of each: frees the neighborhoods. What is called on these communicators
+// from now on goes to the MPI.
+void forget_everything(const char* why);
+
+// Before the MPI's own MPI_Finalize, which calls delete callbacks of MPI_COMM_SELF: these may still
+// use all that there is. Communicators that come from now on are no concern of ours, too.
+void finalize_begins();
 
 }  // namespace tonari::preload

@@ -10,6 +10,7 @@
  *   unmodified in-place               all-to-all with MPI_IN_PLACE
  *   unmodified many N                 N communicators are made, used and freed
  *   unmodified leak                   communicators are never freed
+ *   unmodified finalize WHEN [persistent]  a callback in MPI_Finalize exchanges once more
  *   unmodified threads                threads with communicators of their own
  *   unmodified abort                  the last rank aborts while the others wait
  *   unmodified wrong                  blocks of other sizes than their receivers expect
@@ -158,6 +159,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "persistent") == 0) exchanges(distinct, persistent_on);
   if (strcmp(what, "progress") == 0) progress();
   if (strcmp(what, "in-place") == 0) in_place();
+  if (strcmp(what, "finalize") == 0) in_finalize(argv[2], argc > 3);
   if (strcmp(what, "many") == 0) many(number);
   if (strcmp(what, "leak") == 0) leak();
   if (strcmp(what, "abort") == 0) abort_in_exchange();
@@ -168,5 +170,5 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0) printf("unmodified: done\n");
   MPI_Finalize();
-  return 0;
+  return strcmp(what, "finalize") == 0 && !exchanged_in_finalize();
 }

@@ -75,4 +75,10 @@ void exchanges(int distinct, void (*use)(const edges* e, MPI_Comm comm));
 
 void in_place(void);
 
+/* ---- finalize.c ---- */
+
+void in_finalize(const char* when, int persistent);
+/* After MPI_Finalize. */
+int exchanged_in_finalize(void);
+
 #endif

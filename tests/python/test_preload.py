@@ -22,7 +22,7 @@ from tonari import preload
 from tonari.benchmark.launch import ANY_RANKS
 
 FOLDER = Path(__file__).resolve().parents[1] / "preload"
-PARTS = ("unmodified.c", "forms.c", "requests.c", "topologies.c", "in_place.c")
+PARTS = ("unmodified.c", "forms.c", "requests.c", "topologies.c", "in_place.c", "finalize.c")
 LIBRARY = "../lib/libtonari_preload.so"
 # By the name of the MPI that runs: a library for the standard ABI runs with several.
 MPIS = {
@@ -306,6 +306,35 @@ def test_communicators_that_nobody_frees(job: Any, mpi: str) -> None:
 
 def left_behind() -> list[str]:
     return [str(file) for file in Path("/dev/shm").glob("*tonari*")]
+
+
+# Each takes a second of processor time. Ranks of "odd" set their callbacks in different orders.
+AT_END = [("openmpi", 1, "before"), ("openmpi", 3, "before"), ("openmpi", 2, "odd")]
+AT_END += [("openmpi", 3, "only"), ("mpich", 1, "before"), ("mpich", 2, "odd")]
+
+
+@pytest.mark.parametrize("way", ["tonari", more("auto"), more("native")])
+@pytest.mark.parametrize(
+    ("mpi", "ranks", "when"),
+    [
+        (mpi, ranks, when) if (mpi, ranks, when) in AT_END else more(mpi, ranks, when)
+        for mpi in MPIS
+        for ranks in ((2,) if mpi == "abi-intel" else (1, 2, 3, 5))
+        for when in ("before", "after", "odd", "only")
+    ],
+)
+def test_callbacks_in_mpi_finalize_exchange_once_more(
+    job: Any, programs: dict[str, Path], mpi: str, ranks: int, when: str, way: str
+) -> None:
+    """Persistent requests that were made before, too; MPICH 4 itself would wait for ever there."""
+    persistent = drives(mpi, programs[mpi]) and (mpi == "openmpi" or way == "tonari")
+    words = ["finalize", when, *["persistent"] * persistent]
+    done, rows = job(mpi, ranks, *words, TONARI_PRELOAD=way)
+    assert done.returncode == 0, done.stderr
+    through = sum(row["through_tonari"] for row in rows)
+    assert (through > 0) == (way != "native" and when != "only")
+    assert "MPI_Finalize" in {row["why"] for row in rows} or way == "native"
+    assert not left_behind()
 
 
 @each_mpi
