@@ -32,9 +32,14 @@ struct SideOfCall {
     if (count < 0)
       fail(Errc::argument, named(name...), " is ", count, "; counts must not be negative");
   }
+  // The type to go on with. Where there is no element, MPICH takes a null type, so programs give it.
   template <class... Name>
-  void check_type(MPI_Datatype type, Name... name) const {
-    if (type == MPI_DATATYPE_NULL) fail(Errc::argument, named(name...), " is MPI_DATATYPE_NULL");
+  MPI_Datatype read_type(MPI_Datatype type, bool empty, Name... name) const {
+    if (type != MPI_DATATYPE_NULL) return type;
+    if (!empty)
+      fail(Errc::argument, named(name...),
+           " is MPI_DATATYPE_NULL, but there are elements; give their type");
+    return MPI_BYTE;
   }
   void check_buffer() const {
     require_contiguous(buffer, prefix[0] == 's' ? "sendbuf" : prefix[0] == 'r' ? "recvbuf" : "buf");
@@ -51,7 +56,8 @@ struct SideOfCall {
     std::vector<TypedBlock> all;
     if (blocks == 0) return all;
     all.reserve(blocks);
-    check_count(count, "count"), check_type(type, "type");
+    check_count(count, "count");
+    type = read_type(type, count == 0, "type");
     const MPI_Aint step = checked_multiply<MPI_Aint>(extent(type), count, "size of a block");
     checked_multiply<MPI_Aint>(step, static_cast<MPI_Aint>(blocks), "size of the buffer");
     for (std::size_t i = 0; i < blocks; ++i)
@@ -62,13 +68,16 @@ struct SideOfCall {
                             MPI_Datatype type) const {
     check_buffer();
     require_list(counts, "counts"), require_list(displacements, "displs");
-    if (blocks > 0) check_type(type, "type");
-    std::vector<TypedBlock> all;
-    const MPI_Aint unit = blocks > 0 ? extent(type) : 0;
+    bool empty = true;
     for (std::size_t i = 0; i < blocks; ++i) {
       check_count(counts[i], "counts", i);
-      all.push_back({checked_multiply(displacements[i], unit, "displacement"), counts[i], type});
+      empty &= counts[i] == 0;
     }
+    type = read_type(type, empty, "type");
+    std::vector<TypedBlock> all;
+    const MPI_Aint unit = blocks > 0 ? extent(type) : 0;
+    for (std::size_t i = 0; i < blocks; ++i)
+      all.push_back({checked_multiply(displacements[i], unit, "displacement"), counts[i], type});
     return all;
   }
   std::vector<TypedBlock> w(Numbers counts, const MPI_Aint displacements[],
@@ -78,8 +87,8 @@ struct SideOfCall {
     require_list(types, "types");
     std::vector<TypedBlock> all;
     for (std::size_t i = 0; i < blocks; ++i) {
-      check_count(counts[i], "counts", i), check_type(types[i], "types", i);
-      all.push_back({displacements[i], counts[i], types[i]});
+      check_count(counts[i], "counts", i);
+      all.push_back({displacements[i], counts[i], read_type(types[i], counts[i] == 0, "types", i)});
     }
     return all;
   }

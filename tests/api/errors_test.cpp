@@ -198,6 +198,36 @@ TEST_F(OperationErrors, NegativeCountsAndNullTypes) {
   expect_usable();
 }
 
+// One rank gives null types where it has no elements, the others give others.
+TEST_F(OperationErrors, NullTypesDescribeNoElements) {
+  const MPI_Datatype none = rank == last ? MPI_DATATYPE_NULL : MPI_INT;
+  const int zeros[4] = {}, counts[4] = {1, 0, 1, 1};
+  const MPI_Aint at[4] = {0, 1, 2, 3}, bytes[4] = {0, 4, 8, 12};
+  const MPI_Datatype types[4] = {MPI_INT, none, MPI_INT, MPI_INT};
+  EXPECT_OK(tonari_alltoall(nullptr, 0, none, nullptr, 0, none, near));
+  EXPECT_OK(tonari_allgather(nullptr, 0, none, nullptr, 0, none, near));
+  EXPECT_OK(tonari_alltoallv(send, zeros, at, none, recv, zeros, at, none, near));
+  EXPECT_OK(tonari_allgatherv(send, 0, none, recv, zeros, at, none, near));
+  for (int i = 0; i < 4; ++i) send[i] = 10 * rank + i, recv[i] = -1;
+  EXPECT_OK(tonari_alltoallw(send, counts, bytes, types, recv, counts, bytes, types, near));
+  EXPECT_EQ(recv[1], -1);
+  for (const int i : {0, 2, 3}) EXPECT_EQ(recv[i] % 10, i);
+  for (const char* algorithm : {"linear", "native"}) {
+    Info forced{{"tonari_algorithm", algorithm}};
+    EXPECT_OK(tonari_alltoallw_init(send, counts, bytes, types, recv, counts, bytes, types, near,
+                                    forced, &request));
+    recv[3] = -1;
+    EXPECT_OK(tonari_start(request));
+    EXPECT_OK(tonari_wait(request));
+    EXPECT_EQ(recv[3] % 10, 3) << algorithm;
+    EXPECT_OK(tonari_request_free(&request));
+  }
+  expect_everywhere(
+      tonari_alltoallv(send, counts, at, MPI_DATATYPE_NULL, recv, counts, at, MPI_INT, near),
+      TONARI_ERR_ARGUMENT, {"`sendtype` is MPI_DATATYPE_NULL", "elements"});
+  expect_usable();
+}
+
 TEST_F(OperationErrors, InPlace) {
   const bool errs = rank == last;
   expect_everywhere(alltoall(errs ? MPI_IN_PLACE : send, 2, recv, 2, quick), TONARI_ERR_ARGUMENT,

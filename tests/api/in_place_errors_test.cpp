@@ -88,6 +88,19 @@ TEST_F(InPlaceErrors, NullTypes) {
             [&](Call& c) { c.type = MPI_DATATYPE_NULL, c.types = hole.data(); });
 }
 
+TEST_F(InPlaceErrors, NullTypesDescribeNoElements) {
+  const std::vector<MPI_Datatype> null(types.size(), MPI_DATATYPE_NULL);
+  const std::vector<int> none(counts.size(), 0);
+  for (Form form : {Form::regular, Form::v, Form::w}) {
+    Call c = good(form);
+    c.count = 0, c.counts = none.data();
+    if (rank == last) c.type = MPI_DATATYPE_NULL, c.types = null.data();
+    EXPECT_OK(make(c, Way::blocking, nullptr));
+  }
+  EXPECT_TRUE(data == before);
+  expect_usable();
+}
+
 TEST_F(InPlaceErrors, NegativeCounts) {
   std::vector<int> bad = counts;
   bad[last] = -7;
