@@ -7,11 +7,12 @@
 #include "preload/progress.hpp"
 #include "preload/raise.hpp"
 #include "preload/sites.hpp"
+#include "preload/vote.hpp"
 
 namespace tonari::preload {
 
-// Arguments: their kind, and what the call becomes (operations.hpp). all_know: ranks that get an
-// error from tonari all get it, and nothing was moved.
+// Arguments: their kind, and what the call becomes (operations.hpp). all_know: where one rank gets
+// an error from tonari, all get one, and nothing was moved.
 template <class Arguments, class Function>
 class BlockingCall {
  public:
@@ -50,22 +51,48 @@ class BlockingCall {
     return rc;
   }
 
-  int ours(Communicator& state) {
-    const int code = [&] {
-      const InTonari now;
-      return arguments_.exchange(state);
-    }();
-    if (code != TONARI_SUCCESS) [[unlikely]]
-      return failed(state, code);
-    state.connected |= Arguments::kind != Kind::in_place;
-    return MPI_SUCCESS;
+  int exchange(const Communicator& state) const {
+    const InTonari now;
+    return arguments_.exchange(state);
   }
 
-  // All ranks know of an error of the first exchange, since it is collective. Where they know of
-  // any, the MPI says what is wrong.
-  int failed(Communicator& state, int code) {
-    if (Arguments::all_know) return refused();
-    if (state.connected) return raise(comm(), code);
+  int ours(Communicator& state) {
+    if (!Arguments::all_know && !state.proven) [[unlikely]]
+      return first(state);
+    const int code = exchange(state);
+    if (code == TONARI_SUCCESS) [[likely]]
+      return MPI_SUCCESS;
+    // Where only some ranks know, the others are gone, or wait for this one in their next call.
+    return Arguments::all_know && all_go_to_mpi(state, code) ? refused() : raised(state, code);
+  }
+
+  // All ranks are here, so each hears whether it went well on all.
+  int first(Communicator& state) {
+    if (!connect(state)) return gives_up(state);
+    const int code = exchange(state);
+    if (all_go_to_mpi(state, code)) return gives_up(state);
+    state.proven = true;
+    return code == TONARI_SUCCESS ? MPI_SUCCESS : raised(state, code);
+  }
+
+  // The MPI may accept what tonari did not, but not what is wrong for every MPI: there a rank would
+  // get an error, while others wait for it in vain.
+  Fault fault(const Communicator& state, int code) const {
+    if (code == TONARI_SUCCESS) return Fault::none;
+    const bool sizes_differ = code == TONARI_ERR_MISMATCH && !Arguments::all_know;
+    return sizes_differ || arguments_.wrong(state) != MPI_SUCCESS ? Fault::of_program
+                                                                  : Fault::of_tonari;
+  }
+  // Collective.
+  bool all_go_to_mpi(const Communicator& state, int code) const {
+    return worst_of_all(comm(), fault(state, code)) == Fault::of_tonari;
+  }
+
+  int raised(const Communicator& state, int code) const {
+    return raise(comm(), code, arguments_.wrong(state));
+  }
+
+  int gives_up(Communicator& state) {
     give_up(state, "its first exchange failed");
     return refused();
   }

@@ -165,11 +165,9 @@ void describe_once(MPI_Comm comm, Communicator& state) {
 
 // Local: all that is left goes to the MPI.
 void retire(Communicator& state, const char* why) {
-  free_neighborhood(state);
-  state.nonblocking = state.persistent = false;
+  give_up(state, why);
   state.in_place_asked = true, state.why_in_place = why;
   state.choice(Kind::in_place) = Choice(Way::native);
-  always(state, Way::native, why);
 }
 
 // Collective, for calls in place.
@@ -252,9 +250,15 @@ void prepare(MPI_Comm comm) {
   Communicator& state = state_of(comm);
   if (!state.nonblocking) return;
   state.ahead = true;
+  (void)connect(state);
+}
+
+bool connect(Communicator& state) {
+  if (state.connected) return true;
   const InTonari now;
   state.connected =
       tonari_alltoall(nullptr, 0, MPI_BYTE, nullptr, 0, MPI_BYTE, state.near) == TONARI_SUCCESS;
+  return state.connected;
 }
 
 Communicator& state_for(Kind kind, MPI_Comm comm) {
@@ -277,6 +281,7 @@ void compare(MPI_Comm comm, Communicator& state, Choice& choice) {
 
 void give_up(Communicator& state, const char* why) {
   free_neighborhood(state);
+  state.nonblocking = state.persistent = false;
   always(state, Way::native, why);
 }
 

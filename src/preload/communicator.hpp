@@ -19,7 +19,8 @@ struct Communicator {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;  // null: all calls go to the MPI
   int sources = 0, targets = 0;
   bool called = false;            // what sets it up is done
-  bool connected = false;         // its first exchange was a success
+  bool connected = false;         // its streams are there
+  bool proven = false;            // ranks have compared how the first blocking exchange went
   const char* why = "measured";   // what decided which way calls go
   std::array<Choice, 3> choices;  // by Kind
   bool in_place_asked = false;    // ranks have agreed on the last of them
@@ -52,10 +53,14 @@ bool uses_nonblocking(Communicator& state);
 // no other rank, so what they need is done here. Programs that do not use it are soon spared it.
 void prepare(MPI_Comm comm);
 
+// Collective: makes what exchanges need that may wait for no other rank. False, on all ranks: tonari
+// cannot make it.
+bool connect(Communicator& state);
+
 // Collective, once the trials of a kind are over. A neighborhood that no call needs any more ends.
 void compare(MPI_Comm comm, Communicator& state, Choice& choice);
 
-// Collective: all ranks had the same error in the first exchange.
+// Collective: all calls between neighbors go to the MPI from now on.
 void give_up(Communicator& state, const char* why);
 
 // Collective over the ranks of each: frees the neighborhoods. What is called on these communicators

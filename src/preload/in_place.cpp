@@ -55,6 +55,7 @@ struct InPlace {
   int native(auto* real, Handle handle) const { return given.native(real, handle); }
   int exchange(const Communicator&) const { return preload::exchange(function, given, comm); }
   std::uint64_t bytes(const Communicator&) const { return preload::bytes(given, ranks(comm)); }
+  int wrong(const Communicator&) const { return given.wrong_received(ranks(comm)); }
 };
 
 template <auto function, class Shape>

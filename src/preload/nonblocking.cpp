@@ -60,7 +60,7 @@ int begin_exchange(const Arguments& arguments, const Communicator& state, MPI_Co
     const InTonari now;
     return arguments.begin(state, &exchange);
   }();
-  if (code != TONARI_SUCCESS) return raise(comm, code);
+  if (code != TONARI_SUCCESS) return raise(comm, code, arguments.wrong(state));
   return promise_exchange(exchange, static_cast<MPI_Request*>(request));
 }
 

@@ -10,6 +10,7 @@
 
 #include "preload/communicator.hpp"
 #include "preload/interpose.hpp"
+#include "preload/wrong.hpp"
 
 namespace tonari::preload {
 
@@ -18,19 +19,17 @@ inline const MPI_Datatype* types_of(const void* list) {
   return static_cast<const MPI_Datatype*>(list);
 }
 
-// Bytes of so many elements; 0 where the MPI refuses the type.
-std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type);
-// Bytes of all blocks, whose type is one, or of which each has its own.
+// Bytes of all blocks, whose type is one, or of which each has its own; 0 without the lists.
 template <class Count>
 std::uint64_t bytes_of(const Count counts[], MPI_Datatype type, int blocks) {
   std::uint64_t all = 0;
-  for (int i = 0; i < blocks; ++i) all += bytes_of(counts[i], type);
+  for (int i = 0; counts && i < blocks; ++i) all += bytes_of(counts[i], type);
   return all;
 }
 template <class Count>
 std::uint64_t bytes_of(const Count counts[], const MPI_Datatype types[], int blocks) {
   std::uint64_t all = 0;
-  for (int i = 0; i < blocks; ++i) all += bytes_of(counts[i], types[i]);
+  for (int i = 0; counts && types && i < blocks; ++i) all += bytes_of(counts[i], types[i]);
   return all;
 }
 
@@ -40,7 +39,7 @@ const MPI_Aint* wide(const int displacements[], int blocks, int number);
 inline const MPI_Aint* wide(const MPI_Aint displacements[], int, int) { return displacements; }
 
 // The shapes of arguments. `native` gives them to a function of the MPI, `ours` to one of tonari;
-// `bytes` is what a rank sends. Lists of types are those of this MPI's handles.
+// `bytes` is what a rank sends, `wrong_sent` and `wrong_received` what the MPI finds wrong (wrong.hpp). Lists of types are those of this MPI's handles.
 
 template <class Count, class /*Displacement*/>
 struct Equal {
@@ -61,6 +60,8 @@ struct Equal {
   std::uint64_t bytes(const Communicator& on) const {
     return bytes_of(sendcount, type_of(sendtype)) * static_cast<std::uint64_t>(on.targets);
   }
+  int wrong_sent(int) const { return wrong_side(sendbuf, sendcount, type_of(sendtype)); }
+  int wrong_received(int) const { return wrong_side(recvbuf, recvcount, type_of(recvtype)); }
 };
 
 template <class Count, class Displacement>
@@ -84,6 +85,12 @@ struct V {
   }
   std::uint64_t bytes(const Communicator& on) const {
     return bytes_of(sendcounts, type_of(sendtype), on.targets);
+  }
+  int wrong_sent(int blocks) const {
+    return wrong_side(sendbuf, blocks, sendcounts, sdispls, type_of(sendtype));
+  }
+  int wrong_received(int blocks) const {
+    return wrong_side(recvbuf, blocks, recvcounts, rdispls, type_of(recvtype));
   }
 };
 
@@ -110,6 +117,12 @@ struct W {
   std::uint64_t bytes(const Communicator& on) const {
     return bytes_of(sendcounts, types_of(sendtypes), on.targets);
   }
+  int wrong_sent(int blocks) const {
+    return wrong_side(sendbuf, blocks, sendcounts, sdispls, types_of(sendtypes));
+  }
+  int wrong_received(int blocks) const {
+    return wrong_side(recvbuf, blocks, recvcounts, rdispls, types_of(recvtypes));
+  }
 };
 
 template <class Count, class Displacement>
@@ -132,6 +145,10 @@ struct GatherV {
   std::uint64_t bytes(const Communicator& on) const {
     return bytes_of(sendcount, type_of(sendtype)) * static_cast<std::uint64_t>(on.targets);
   }
+  int wrong_sent(int) const { return wrong_side(sendbuf, sendcount, type_of(sendtype)); }
+  int wrong_received(int blocks) const {
+    return wrong_side(recvbuf, blocks, recvcounts, rdispls, type_of(recvtype));
+  }
 };
 
 // One operation: what it is given, and tonari's functions for it.
@@ -140,6 +157,9 @@ struct Operation : Shape {
   static constexpr Kind kind = kind_;
   static constexpr bool all_know = false;
   int exchange(const Communicator& on) const { return this->ours(once, on); }
+  int wrong(const Communicator& on) const {
+    return first_wrong(this->wrong_sent(on.targets), this->wrong_received(on.sources));
+  }
   int begin(const Communicator& on, tonari_request* request) const {
     return this->ours(begins, on, request);
   }

@@ -9,8 +9,6 @@ namespace tonari::preload {
 
 int class_of(int code) {
   switch (code) {
-    case TONARI_ERR_ARGUMENT:
-      return MPI_ERR_ARG;
     case TONARI_ERR_MISMATCH:
       return MPI_ERR_TRUNCATE;
     case TONARI_ERR_OVERFLOW:
@@ -24,9 +22,9 @@ int class_of(int code) {
   }
 }
 
-int raise(MPI_Comm comm, int code) {
+int raise(MPI_Comm comm, int code, int wrong) {
   std::fprintf(stderr, "tonari: error: %s\n", tonari_last_error());
-  const int error = class_of(code);
+  const int error = wrong == MPI_SUCCESS ? class_of(code) : wrong;
   PMPI_Comm_call_errhandler(comm, error);
   return error;
 }

@@ -51,4 +51,12 @@ Vote least_of_all(MPI_Comm comm, const Vote& mine) {
   return least;
 }
 
+Fault worst_of_all(MPI_Comm comm, Fault mine) {
+  const int fault = static_cast<int>(mine);
+  int worst = fault;
+  if (PMPI_Allreduce(&fault, &worst, 1, MPI_INT, MPI_MAX, comm) != MPI_SUCCESS)
+    return Fault::of_program;
+  return static_cast<Fault>(worst);
+}
+
 }  // namespace tonari::preload

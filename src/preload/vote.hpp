@@ -28,4 +28,9 @@ Vote my_vote(bool room, bool ahead);
 // Collective.
 Vote least_of_all(MPI_Comm comm, const Vote& mine);
 
+// How an exchange went: who is to blame for its failure.
+enum class Fault : int { none, of_tonari, of_program };
+// Collective.
+Fault worst_of_all(MPI_Comm comm, Fault mine);
+
 }  // namespace tonari::preload

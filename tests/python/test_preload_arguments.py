@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""libtonari_preload and arguments at the edge of the standard: with the library in front of the MPI
+each rank gets the same as without it, data or error class, and no rank waits in vain."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from built import more
+from test_preload import LIBRARY, MPIS, compiled, path_of
+from tonari import preload
+from tonari.benchmark.launch import ANY_RANKS
+
+pytestmark = pytest.mark.skipif(not MPIS, reason="needs a build (TONARI_BUILD)")
+# What MPIs take although a rank's arguments are odd, all of them or some.
+LEGAL = {"plain", "no-buffer", "no-bytes", "backwards", "bottom", "some-empty"}
+# tonari needs no type where there is no element, and no committed one.
+TOLERATED = {"null-type-empty", "uncommitted"}
+# The class of what the MPI itself does not survive, or takes by mistake.
+BY_RULE = {
+    "null-list": "ARG",
+    "mark": "ARG",
+    "null-buffer": "BUFFER",
+    "longer": "TRUNCATE",
+    "negative": "COUNT",
+}
+Trial = list[str]  # number, form, way, twist, side, odd rank, what each rank gets
+
+
+def expected(native: Trial, rank: int, odd: bool) -> set[str]:
+    twist, got = native[3], native[6 + rank]
+    if got == "unknown":
+        got = BY_RULE[twist]
+    if twist in LEGAL:
+        return {got}
+    if twist == "longer":  # found at both ends; the blocks of others are right
+        return {"right", "TRUNCATE"}
+    if not odd:  # hears of it, or has nothing to do with it
+        return {"right", "OTHER", got}
+    return {got, "right"} if twist in TOLERATED else {got}
+
+
+def differences(native: list[Trial], ours: list[Trial]) -> list[str]:
+    assert [trial[:5] for trial in native] == [trial[:5] for trial in ours]
+    wrong = []
+    for alone, trial in zip(native, ours, strict=True):
+        for rank, got in enumerate(trial[6:]):
+            odd = trial[5] in ("-1", str(rank))
+            if got not in expected(alone, rank, odd) | {"unknown"}:
+                wrong.append(f"{' '.join(trial)}; without tonari {' '.join(alone[5:])}")
+                break
+    return wrong
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("arguments")
+    return {mpi: compiled(mpi, folder / mpi, "arguments.c") for mpi in MPIS}
+
+
+def trials(launch: list[str], **variables: str) -> list[Trial]:
+    done = subprocess.run(
+        launch,
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=280,
+        env=os.environ | ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1"} | variables,
+    )
+    assert done.returncode == 0, done.stdout[-500:] + done.stderr
+    return [line.split() for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("seed", [1, *map(more, range(2, 12))])
+@pytest.mark.parametrize(
+    ("mpi", "ranks"),
+    [
+        (mpi, ranks) if (mpi, ranks) in (("openmpi", 3), ("mpich", 2)) else more(mpi, ranks)
+        for mpi in MPIS
+        for ranks in (1, 2, 3, 5)
+    ],
+)
+def test_ranks_get_what_they_get_without_it(
+    programs: dict[str, Path], tmp_path: Path, mpi: str, ranks: int, seed: int
+) -> None:
+    launch = [MPIS[mpi]["mpiexec"], "-n", str(ranks), str(programs[mpi]), str(seed), "200"]
+    native = trials([*launch, "together"], **path_of(mpi))
+    assert len(native) == 200
+    library = (Path(MPIS[mpi]["bin"]) / LIBRARY).resolve()
+    variables = {"LD_PRELOAD": str(library), "TONARI_RUN_REPORT": str(tmp_path)}
+    for way, how in (("tonari", "alone"), ("auto", "together")):
+        ours = preload.with_variables(
+            [*launch, how], preload.kind_of(launch), variables | {"TONARI_PRELOAD": way}
+        )
+        assert not differences(native, trials(ours, **path_of(mpi)))
+    assert any(row["through_tonari"] for row in preload.rows(preload.read_records(tmp_path)))
