@@ -129,11 +129,17 @@ bool makes_neighborhood(MPI_Comm comm, Communicator& state) {
   return tonari_neighborhood_create_from_comm(comm, MPI_INFO_NULL, &state.near) == TONARI_SUCCESS;
 }
 
+// All ranks do what the least able one can.
+const char* why_undriven() {
+  const char* const here = why_not_driven();
+  return here ? here : "the MPI of another rank does not drive exchanges of others";
+}
+
 // Exchanges that begin can neither be timed nor be compared without waiting, so there is a rule. In
 // closed dimensions of one or two ranks Open MPI's non-blocking calls swap the two blocks.
 void choose_nonblocking(Communicator& state, const Vote& all) {
   const bool other_blocks = !all.distinct && !all.repairs;
-  state.why_nonblocking = !all.drives      ? "the MPI does not drive exchanges of others"
+  state.why_nonblocking = !all.drives      ? why_undriven()
                           : !all.streams   ? "a setting of tonari"
                           : other_blocks   ? "this MPI may deliver other blocks"
                           : all.wants == 2 ? "TONARI_PRELOAD"

@@ -64,6 +64,12 @@ int begin_exchange(const Arguments& arguments, const Communicator& state, MPI_Co
   return promise_exchange(exchange, static_cast<MPI_Request*>(request));
 }
 
+// Of a communicator that nobody asked about.
+const char* why_unknown() {
+  const char* const undriven = why_not_driven();
+  return undriven ? undriven : "not asked when it was made";
+}
+
 template <class Arguments, class Function>
 int call_nonblocking(const Called<Function>& called, Handle comm, void* request,
                      const Arguments& arguments) {
@@ -76,7 +82,7 @@ int call_nonblocking(const Called<Function>& called, Handle comm, void* request,
   if (recording()) [[unlikely]]
     record_call({called.name, called.site, static_cast<int>(ours ? Way::tonari : Way::native),
                  false, state ? arguments.bytes(*state) : 0, now() - start,
-                 state ? state->why_nonblocking : "not asked when it was made"});
+                 state ? state->why_nonblocking : why_unknown()});
   return rc;
 }
 

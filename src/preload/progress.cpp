@@ -51,10 +51,16 @@ bool one_thread_at_a_time() {
 
 thread_local int InTonari::depth = 0;
 
-bool mpi_drives_exchanges() {
-  static const bool drives = one_thread_at_a_time() && hook_into_progress(proceed);
-  return drives;
+const char* why_not_driven() {
+  static const char* const why =
+      !one_thread_at_a_time() ? "MPI_THREAD_MULTIPLE; ask for MPI_THREAD_SERIALIZED, in mpi4py by "
+                                "mpi4py.rc.thread_level"
+      : !hook_into_progress(proceed) ? "the MPI does not drive exchanges of others"
+                                     : nullptr;
+  return why;
 }
+
+bool mpi_drives_exchanges() { return !why_not_driven(); }
 
 void drive(const Begun& begun) {
   all_begun().push_back(begun);

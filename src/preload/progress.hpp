@@ -11,6 +11,8 @@ namespace tonari::preload {
 // Whether the MPI calls us then (hook.hpp), and one thread at a time calls the MPI. The same until
 // the end. After MPI_Init.
 bool mpi_drives_exchanges();
+// Why not, in words that tell what to do where that helps; null if it does.
+const char* why_not_driven();
 
 struct Begun {
   tonari_request request;

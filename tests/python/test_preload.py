@@ -246,6 +246,20 @@ def test_exchanges_proceed_while_ranks_wait_for_others(
 
 
 @openmpi
+def test_threads_that_may_call_at_once_are_named_as_the_reason(job: Any, mpi: str) -> None:
+    """mpi4py asks for MPI_THREAD_MULTIPLE, unless mpi4py.rc.thread_level says otherwise."""
+    done, rows = job(mpi, 2, "begun", "distinct", "multiple")
+    assert done.returncode == 0, done.stderr
+    begun = [row for row in rows if row["call"] in BEGUN]
+    assert {row["call"] for row in begun} == BEGUN
+    assert not any(row["through_tonari"] for row in begun)
+    [why] = {row["why"] for row in begun}
+    assert "MPI_THREAD_MULTIPLE" in why
+    assert "ask for MPI_THREAD_SERIALIZED" in why
+    assert "mpi4py.rc.thread_level" in why
+
+
+@openmpi
 def test_repair_is_for_exchanges_that_begin_too(job: Any, mpi: str) -> None:
     """Open MPI swaps the halos of closed dimensions of one and two ranks."""
     wrong, rows = job(mpi, 2, "begun", "all")
