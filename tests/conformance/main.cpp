@@ -87,6 +87,7 @@ class Place {
 
   Verdict run(const Call& call, Data data, int patience) {
     if (!made_) make();
+    if (!edges_->error.empty()) return {edges_->error, false};
     return comm_ == MPI_COMM_NULL ? Verdict{} : try_call(call, data, *edges_, comm_, patience);
   }
   void leave() {

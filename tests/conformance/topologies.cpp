@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 namespace conformance {
@@ -17,6 +18,16 @@ int rank_in(MPI_Comm comm) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   return rank;
+}
+
+// Keeps the first error.
+bool succeeds(Edges& e, int rc, const char* function) {
+  if (rc == MPI_SUCCESS) return true;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(rc, text, &length);
+  if (e.error.empty()) e.error = std::string(function) + " fails: " + text;
+  return false;
 }
 
 // ---- grids
@@ -54,7 +65,12 @@ void add_grid_edges(Edges& e, const List& extents, const List& closed) {
 
 MPI_Comm grid(MPI_Comm world, Edges& e, const List& extents, const List& closed) {
   MPI_Comm cart = MPI_COMM_NULL;
-  MPI_Cart_create(world, static_cast<int>(extents.size()), extents.data(), closed.data(), 0, &cart);
+  const int rc = MPI_Cart_create(world, static_cast<int>(extents.size()), extents.data(),
+                                 closed.data(), 0, &cart);
+  if (!succeeds(e, rc, "MPI_Cart_create")) return MPI_COMM_NULL;
+  const int all = std::accumulate(extents.begin(), extents.end(), 1, std::multiplies<>());
+  if (cart == MPI_COMM_NULL && rank_in(world) < all)
+    e.error = "MPI_Cart_create leaves out a rank that has a place in the grid";
   if (cart == MPI_COMM_NULL) return cart;
   e.rank = rank_in(cart);
   add_grid_edges(e, extents, closed);
@@ -84,10 +100,12 @@ MPI_Comm one_rank(MPI_Comm world, Edges& e) { return grid(world, e, {1, 1}, {1, 
 MPI_Comm part_of_grid(MPI_Comm world, Edges& e) {
   Edges whole;
   MPI_Comm cart = closed_by_two(world, whole), row = MPI_COMM_NULL;
+  e.error = whole.error;
   if (cart == MPI_COMM_NULL) return cart;
   const int remains[2] = {0, 1};
-  MPI_Cart_sub(cart, remains, &row);
-  MPI_Comm_free(&cart);
+  const int rc = MPI_Cart_sub(cart, remains, &row);
+  succeeds(e, MPI_Comm_free(&cart), "MPI_Comm_free");
+  if (!succeeds(e, rc, "MPI_Cart_sub")) return MPI_COMM_NULL;
   e.rank = rank_in(row);
   add_grid_edges(e, {size_of(row)}, {1});
   return row;
@@ -111,7 +129,7 @@ void match(Edges& e, int ranks, Targets targets_of) {
 }
 
 Edges edges_of(int rank, int ranks, Targets targets_of) {
-  Edges e{rank, targets_of(rank, ranks), {}, {}};
+  Edges e{rank, targets_of(rank, ranks), {}, {}, {}};
   for (int r = ranks - 1; r >= 0; --r) {
     const List there = targets_of(r, ranks);
     e.sources.insert(e.sources.end(),
@@ -127,11 +145,11 @@ MPI_Comm adjacent(MPI_Comm world, Edges& e, Targets targets_of, bool weighted = 
   e = edges_of(rank_in(world), size_of(world), targets_of);
   const List weights(e.sources.size() + e.targets.size() + 1, 3);
   MPI_Comm graph = MPI_COMM_NULL;
-  MPI_Dist_graph_create_adjacent(world, length(e.sources), e.sources.data(),
-                                 weighted ? weights.data() : MPI_UNWEIGHTED, length(e.targets),
-                                 e.targets.data(), weighted ? weights.data() : MPI_UNWEIGHTED,
-                                 MPI_INFO_NULL, 0, &graph);
-  return graph;
+  const int rc = MPI_Dist_graph_create_adjacent(
+      world, length(e.sources), e.sources.data(), weighted ? weights.data() : MPI_UNWEIGHTED,
+      length(e.targets), e.targets.data(), weighted ? weights.data() : MPI_UNWEIGHTED,
+      MPI_INFO_NULL, 0, &graph);
+  return succeeds(e, rc, "MPI_Dist_graph_create_adjacent") ? graph : MPI_COMM_NULL;
 }
 
 List next_two(int r, int ranks) {
@@ -168,9 +186,10 @@ MPI_Comm no_edges(MPI_Comm w, Edges& e) { return adjacent(w, e, nobody); }
 
 MPI_Comm duplicate(MPI_Comm world, Edges& e) {
   MPI_Comm graph = any_degrees(world, e), copy = MPI_COMM_NULL;
-  MPI_Comm_dup(graph, &copy);
-  MPI_Comm_free(&graph);
-  return copy;
+  if (graph == MPI_COMM_NULL) return graph;
+  const int rc = MPI_Comm_dup(graph, &copy);
+  succeeds(e, MPI_Comm_free(&graph), "MPI_Comm_free");
+  return succeeds(e, rc, "MPI_Comm_dup") ? copy : MPI_COMM_NULL;
 }
 
 // The last rank names all edges; so the MPI decides about the order of each rank's, and tells it.
@@ -183,11 +202,14 @@ MPI_Comm told_by_one(MPI_Comm world, Edges& e) {
     targets.insert(targets.end(), its.begin(), its.end());
   }
   MPI_Comm graph = MPI_COMM_NULL;
-  MPI_Dist_graph_create(world, length(sources), sources.data(), degrees.data(), targets.data(),
-                        MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  const int rc = MPI_Dist_graph_create(world, length(sources), sources.data(), degrees.data(),
+                                       targets.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
   e = edges_of(rank, ranks, next_two);
-  MPI_Dist_graph_neighbors(graph, length(e.sources), e.sources.data(), MPI_UNWEIGHTED,
-                           length(e.targets), e.targets.data(), MPI_UNWEIGHTED);
+  if (!succeeds(e, rc, "MPI_Dist_graph_create")) return MPI_COMM_NULL;
+  const int told =
+      MPI_Dist_graph_neighbors(graph, length(e.sources), e.sources.data(), MPI_UNWEIGHTED,
+                               length(e.targets), e.targets.data(), MPI_UNWEIGHTED);
+  succeeds(e, told, "MPI_Dist_graph_neighbors");
   const std::size_t degree = e.targets.size();
   List all(degree * static_cast<std::size_t>(ranks));
   MPI_Allgather(e.targets.data(), length(e.targets), MPI_INT, all.data(), length(e.targets),
@@ -209,7 +231,9 @@ MPI_Comm graph(MPI_Comm world, Edges& e, Targets targets_of) {
     ends.push_back(length(all));
   }
   MPI_Comm made = MPI_COMM_NULL;
-  MPI_Graph_create(world, ranks, ends.data(), all.data(), 0, &made);
+  if (!succeeds(e, MPI_Graph_create(world, ranks, ends.data(), all.data(), 0, &made),
+                "MPI_Graph_create"))
+    return MPI_COMM_NULL;
   e.rank = rank_in(made);
   e.targets = e.sources = targets_of(e.rank, ranks);
   match(e, ranks, targets_of);
@@ -235,12 +259,14 @@ MPI_Comm all_with_all(MPI_Comm comm, Edges& e) {
 }
 MPI_Comm all_ranks(MPI_Comm world, Edges& e) {
   MPI_Comm copy = MPI_COMM_NULL;
-  MPI_Comm_dup(world, &copy);
+  if (!succeeds(e, MPI_Comm_dup(world, &copy), "MPI_Comm_dup")) return MPI_COMM_NULL;
   return all_with_all(copy, e);
 }
 MPI_Comm every_second_rank(MPI_Comm world, Edges& e) {
   MPI_Comm half = MPI_COMM_NULL;
-  MPI_Comm_split(world, rank_in(world) % 2, -rank_in(world), &half);
+  if (!succeeds(e, MPI_Comm_split(world, rank_in(world) % 2, -rank_in(world), &half),
+                "MPI_Comm_split"))
+    return MPI_COMM_NULL;
   return all_with_all(half, e);
 }
 

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <string>
 #include <vector>
 
 namespace conformance {
@@ -13,13 +14,15 @@ namespace conformance {
 struct Edges {
   int rank = 0;
   std::vector<int> targets, sources, blocks;
+  std::string error;  // of the MPI, when it should have made the communicator; else empty
 };
 
 struct Topology {
   const char* name;
   bool short_form;  // in the short form of the suite, too
   bool neighbors;   // or all ranks with all, for MPI_Alltoall and so on
-  // Collective over the first argument. MPI_COMM_NULL on ranks that are left out.
+  // Collective over the first argument, which returns its errors. MPI_COMM_NULL on ranks that are
+  // left out, and where there is an error.
   MPI_Comm (*make)(MPI_Comm world, Edges& edges);
 };
 

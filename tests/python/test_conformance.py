@@ -5,6 +5,8 @@ adds nothing to that, and TONARI_REPAIR takes away what it can. `make test-confo
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -108,6 +110,35 @@ def test_what_mpich_gets_wrong_and_what_repair_takes_away(tmp_path: Path) -> Non
     blocking = {name for name in alone if "_I" not in name and "_init" not in name}
     assert blocking and left in (set(), alone - blocking)
     assert all(by_tonari(records)[name] > 0 for name in blocking)
+
+
+FAILS = """
+#include <mpi.h>
+int MPI_Cart_create(MPI_Comm c, int n, const int* e, const int* p, int r, MPI_Comm* made) {
+  *made = MPI_COMM_NULL;
+  return n == 3 ? MPI_SUCCESS : MPI_ERR_DIMS;
+}
+"""
+
+
+@pytest.mark.parametrize("mpi", [mpi for mpi in MPIS if mpi in ("openmpi", "mpich")])
+def test_an_mpi_that_makes_no_communicator_is_wrong(tmp_path: Path, mpi: str) -> None:
+    (tmp_path / "fails.c").write_text(FAILS)
+    how = [built.c_compiler(MPIS[mpi]), "-shared", "-fPIC", "-o", tmp_path / "fails.so"]
+    subprocess.run([*how, tmp_path / "fails.c"], check=True)
+    program = Path(MPIS[mpi]["bin"]) / PROGRAM
+    launch = [MPIS[mpi]["mpiexec"], "-n", "1", "env", f"LD_PRELOAD={tmp_path / 'fails.so'}"]
+    done = subprocess.run(
+        [*launch, program, "--only", "MPI_Neighbor_allgather,"],
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=120,
+        env=os.environ | ANY_RANKS,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "MPI_Cart_create fails" in done.stdout
+    assert "MPI_Cart_create leaves out a rank that has a place in the grid" in done.stdout
 
 
 def test_wrong_options_are_refused() -> None:
