@@ -25,10 +25,11 @@
  * Errors. The functions return MPI_SUCCESS (which is TONARI_SUCCESS) or a TONARI_ERR_ code, with
  * tonari_last_error(). Programs written in MPI's manner do not look at return codes, so an error is
  * first given to an MPI error handler. It is that of cartcomm or isocomm where the function has
- * such a parameter, else (also if it is MPI_COMM_NULL) that of MPI_COMM_WORLD. The handler sees an
- * MPI error code of a class of its own, whose MPI_Error_string is the sentence. So under
- * MPI_ERRORS_ARE_FATAL, MPI's default, a wrong call ends the program with the sentence, and under
- * MPI_ERRORS_RETURN the code comes back.
+ * such a parameter, else (also if it is MPI_COMM_NULL) that of MPI_COMM_WORLD. A program with
+ * sessions alone has none of that; there the code comes back. The handler sees an MPI error code of
+ * a class of its own, whose MPI_Error_string is the sentence. So under MPI_ERRORS_ARE_FATAL, MPI's
+ * default, a wrong call ends the program with the sentence, and under MPI_ERRORS_RETURN the code
+ * comes back.
  */
 #ifndef TONARI_ISO_H
 #define TONARI_ISO_H

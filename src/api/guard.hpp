@@ -31,7 +31,7 @@ inline void require(const void* pointer, const char* name) {
 }
 // Every call that takes a communicator begins with it, before it looks at any handle of MPI.
 inline void require_comm(MPI_Comm comm, const char* name) {
-  require_same_mpi();
+  require_same_mpi(comm);
   if (comm == MPI_COMM_NULL) fail(Errc::argument, "`", name, "` is MPI_COMM_NULL");
 }
 

@@ -6,10 +6,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string_view>
 
 #include "api/guard.hpp"
 #include "channels/mpi_error.hpp"
+#include "channels/world.hpp"
 #include "engine/agree.hpp"
 
 using namespace tonari;
@@ -24,6 +26,18 @@ struct Attached {
   std::atomic<int> communicators;
 };
 
+// The numbers that the MPI has given out. Where sessions run without a world, the end of one may be
+// the end of all: there they go with the last neighborhood.
+struct MpiNumbers {
+  std::mutex mutex;
+  int key = MPI_KEYVAL_INVALID, error_code = MPI_ERR_OTHER;
+  std::size_t neighborhoods = 0;
+};
+MpiNumbers& numbers() {
+  static MpiNumbers* const all = new MpiNumbers;
+  return *all;
+}
+
 extern "C" int share(MPI_Comm, int, void*, void* value, void* copied, int* keep) {
   static_cast<Attached*>(value)->communicators += 1;
   *static_cast<void**>(copied) = value;
@@ -36,40 +50,50 @@ extern "C" int release(MPI_Comm, int, void* value, void*) {
   if (--attached->communicators > 0) return MPI_SUCCESS;
   const int code = tonari_neighborhood_free(&attached->near);
   delete attached;
+  const std::lock_guard lock(numbers().mutex);
+  if (--numbers().neighborhoods == 0 && !world_runs()) {
+    MPI_Comm_free_keyval(&numbers().key);
+    numbers().error_code = MPI_ERR_OTHER;
+  }
   return code == TONARI_SUCCESS ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 int attribute() {
-  static const int key = [] {
-    int made = MPI_KEYVAL_INVALID;
-    MPI_Comm_create_keyval(share, release, &made, nullptr);
-    return made;
-  }();
+  const std::lock_guard lock(numbers().mutex);
+  int& key = numbers().key;
+  if (key == MPI_KEYVAL_INVALID) MPI_Comm_create_keyval(share, release, &key, nullptr);
   return key;
 }
 
 int error_code_for_mpi() {
-  static const int code = [] {
-    int kind = MPI_ERR_OTHER, made = MPI_ERR_OTHER;
-    MPI_Add_error_class(&kind);
-    MPI_Add_error_code(kind, &made);
-    return made;
-  }();
+  const std::lock_guard lock(numbers().mutex);
+  int& code = numbers().error_code;
+  int kind = MPI_ERR_OTHER;
+  if (code == MPI_ERR_OTHER && MPI_Add_error_class(&kind) == MPI_SUCCESS)
+    MPI_Add_error_code(kind, &code);
   return code;
+}
+
+// Whose error handler is called; null: there is none.
+MPI_Comm handling(MPI_Comm comm) {
+  if (comm != MPI_COMM_NULL) return comm;
+  return world_runs() ? MPI_COMM_WORLD : MPI_COMM_NULL;
 }
 
 // Calls the error handler, see "Errors" in iso.h; returns if the handler does.
 int raise(MPI_Comm comm, int code) {
   if (code == TONARI_SUCCESS) return MPI_SUCCESS;
-  if (!is_same_mpi()) return code;           // its handlers of errors are not those of `comm`
+  if (!is_same_mpi()) return code;  // its handlers of errors are not those of `comm`
+  comm = handling(comm);
+  if (comm == MPI_COMM_NULL) return code;
   char sentence[MPI_MAX_ERROR_STRING] = "";  // also where no memory is left
   std::string_view(tonari_last_error()).copy(sentence, sizeof sentence - 1);
   MPI_Add_error_string(error_code_for_mpi(), sentence);
-  MPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, error_code_for_mpi());
+  MPI_Comm_call_errhandler(comm, error_code_for_mpi());
   return code;
 }
 
-int raise(int code) { return raise(MPI_COMM_WORLD, code); }
+int raise(int code) { return raise(MPI_COMM_NULL, code); }
 
 Attached* attached_to(MPI_Comm isocomm) {
   if (isocomm == MPI_COMM_NULL) return nullptr;
@@ -107,7 +131,7 @@ class InitInfo {
 
 template <class Init>
 int init_on(MPI_Comm isocomm, Way way, Init init) {
-  if (const int code = guarded(require_same_mpi)) return code;
+  if (const int code = guarded([&] { require_same_mpi(isocomm); })) return code;
   const Attached* attached = attached_to(isocomm);
   if (!attached) {
     return raise(isocomm, record("`isocomm` has no isomorphic neighborhood; pass the one "
@@ -131,6 +155,8 @@ MPI_Comm with_attribute(MPI_Comm cartcomm, tonari_neighborhood near) {
   call_mpi("MPI_Comm_dup", [&] { return MPI_Comm_dup(cartcomm, &isocomm); });
   check_mpi(MPI_Comm_set_attr(isocomm, attribute(), attached.get()), "MPI_Comm_set_attr");
   attached.release();
+  const std::lock_guard lock(numbers().mutex);
+  ++numbers().neighborhoods;
   return isocomm;
 }
 

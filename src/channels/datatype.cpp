@@ -10,6 +10,7 @@
 #include "base/checked.hpp"
 #include "channels/large_type.hpp"
 #include "channels/mpi_error.hpp"
+#include "channels/owned_comm.hpp"
 #include "channels/owned_type.hpp"
 #include "channels/type_envelope.hpp"
 
@@ -390,8 +391,9 @@ class Packer {
     const auto* buffer = reinterpret_cast<const void*>(
         reinterpret_cast<std::uintptr_t>(memory_.data()) - static_cast<std::uintptr_t>(low_));
     int position = 0;
-    check_mpi(MPI_Pack(buffer, 1, type_, packed_.data(), size, &position, MPI_COMM_SELF),
-              "MPI_Pack");
+    with_any_comm([&](MPI_Comm comm) {
+      check_mpi(MPI_Pack(buffer, 1, type_, packed_.data(), size, &position, comm), "MPI_Pack");
+    });
     if (position != size)
       fail(Errc::internal, "MPI packs ", size, " bytes into ", position,
            "; please report this as a bug");

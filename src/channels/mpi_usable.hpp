@@ -4,15 +4,17 @@
 
 #include <mpi.h>
 
+#include "channels/same_mpi.hpp"
 #include "memory/process.hpp"
 
 namespace tonari {
 
-// It is not usable after MPI_Finalize, which has freed everything. Nor is it in a child made by
-// fork(), whose calls would take part in the rank's communication.
+// It is not usable after MPI_Finalize, which has freed everything, unless sessions go on. Nor is it
+// in a child made by fork(), whose calls would take part in the rank's communication.
 inline bool mpi_usable() {
   int finalized = 0;
-  return !in_forked_child() && MPI_Finalized(&finalized) == MPI_SUCCESS && !finalized;
+  return !in_forked_child() && MPI_Finalized(&finalized) == MPI_SUCCESS &&
+         (!finalized || sessions_proved());
 }
 
 }  // namespace tonari

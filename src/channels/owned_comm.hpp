@@ -4,10 +4,8 @@
 
 #include <mpi.h>
 
+#include <functional>
 #include <memory>
-
-#include "channels/mpi_usable.hpp"
-#include "memory/in_mpi.hpp"
 
 namespace tonari {
 
@@ -15,11 +13,7 @@ class OwnedComm {
  public:
   OwnedComm() = default;
   explicit OwnedComm(MPI_Comm made) : comm_(made) {}
-  ~OwnedComm() {
-    if (comm_ == MPI_COMM_NULL || !mpi_usable()) return;
-    const InMpi in("MPI_Comm_free");
-    MPI_Comm_free(&comm_);
-  }
+  ~OwnedComm();
   OwnedComm(const OwnedComm&) = delete;
   OwnedComm& operator=(const OwnedComm&) = delete;
   MPI_Comm get() const { return comm_; }
@@ -33,5 +27,9 @@ class OwnedComm {
 // (Errc::mpi) and does not reach the communicator's error handler, which by default ends the job.
 // Needs only MPI's memory.
 void duplicate(MPI_Comm comm, OwnedComm& copy);
+
+// Calls `work` with a communicator for local calls that need one, such as MPI_Pack: MPI_COMM_SELF,
+// and where sessions run without it, a duplicate that lives; null if there is none.
+void with_any_comm(const std::function<void(MPI_Comm)>& work);
 
 }  // namespace tonari

@@ -4,11 +4,14 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
+#include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <type_traits>
 
 #include "base/error.hpp"
 #include "channels/library_version.hpp"
+#include "channels/world.hpp"
 
 // What handles of communicators point to in the standard ABI (MPI 5.0, chapter 20).
 struct MPI_ABI_Comm;
@@ -72,6 +75,13 @@ bool mpi_initialized() {
   return MPI_Initialized(&flag) == MPI_SUCCESS && flag;
 }
 
+// Set once: also after MPI_Session_finalize, of which nobody tells.
+std::atomic<bool> sessions{false};
+
+bool of_a_session(MPI_Comm comm) {
+  return comm != MPI_COMM_NULL && comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
+}
+
 // Found out once; empty if all is well.
 const std::string& other_mpi() {
   static const std::string sentence = [] {
@@ -114,13 +124,31 @@ std::string wrong_mpi(MpiFamily compiled, MpiFamily running, const std::string& 
               "; link it with a libtonari that was built for that MPI");
 }
 
-void require_same_mpi() {
+void note_session(MPI_Comm comm) {
+  if (of_a_session(comm) && !world_runs()) sessions.store(true, std::memory_order_relaxed);
+}
+
+// Open MPI numbers the world's communicators from 0 on: world, self, null. Elsewhere numbers and
+// handles have the same bits.
+bool is_number_of_session(int number) {
+  if (!other_mpi().empty() || mpi_initialized()) return false;
+  if constexpr (compiled_for == MpiFamily::open_mpi) return number > 2;
+  const auto bits = [](MPI_Comm comm) { return (std::intptr_t)(comm); };
+  return number != static_cast<int>(bits(MPI_COMM_WORLD)) &&
+         number != static_cast<int>(bits(MPI_COMM_SELF)) &&
+         number != static_cast<int>(bits(MPI_COMM_NULL));
+}
+
+void require_same_mpi(MPI_Comm comm) {
   if (!other_mpi().empty()) fail(Errc::mpi, other_mpi());
-  if (!mpi_initialized())
+  note_session(comm);
+  if (!of_a_session(comm) && !mpi_initialized())
     fail(Errc::mpi, "MPI is not initialized; call MPI_Init first (this libtonari was built for ",
          words_for(compiled_for), ")");
 }
 
-bool is_same_mpi() { return other_mpi().empty() && mpi_initialized(); }
+bool is_same_mpi() { return other_mpi().empty() && (mpi_initialized() || sessions_proved()); }
+
+bool sessions_proved() { return sessions.load(std::memory_order_relaxed); }
 
 }  // namespace tonari

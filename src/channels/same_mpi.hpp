@@ -5,6 +5,8 @@
 // something else.
 #pragma once
 
+#include <mpi.h>
+
 #include <string>
 #include <string_view>
 
@@ -31,11 +33,25 @@ std::string wrong_mpi(MpiFamily compiled_for, MpiFamily running,
                       const std::string& library_version);
 
 // Throws Errc::mpi if the program runs with another MPI than that of this library, or if no MPI is
-// initialized. It uses no handle of MPI, so it comes before the first one is looked at. The first
-// error is also printed: a program that ignores it would crash without a word.
-void require_same_mpi();
+// initialized. It comes before the first handle of MPI is looked at. The first error is also
+// printed: a program that ignores it would crash without a word.
+//
+// A program with sessions alone never calls MPI_Init, and MPI_Initialized says so. There `comm`
+// proves that MPI runs: only a session makes a communicator that is neither null nor one of the
+// world's.
+void require_same_mpi(MPI_Comm comm);
 
-// Whether require_same_mpi would return.
+// Whether calls of MPI are ours, and may be made: the world has begun, or a session was proved.
 bool is_same_mpi();
+
+// Notes what `comm` proves, if anything.
+void note_session(MPI_Comm comm);
+
+// Whether a number that Fortran has for a communicator can only come from a session, where no world
+// has begun. False if it is of another MPI than ours.
+bool is_number_of_session(int number);
+
+// Whether a communicator has proved that there are sessions besides a world that runs.
+bool sessions_proved();
 
 }  // namespace tonari

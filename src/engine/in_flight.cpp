@@ -10,13 +10,15 @@
 #include <exception>
 #include <utility>
 
+#include "channels/world.hpp"
+
 namespace tonari {
 namespace {
 
 bool several_threads() {
   static const bool several = [] {
-    int level = MPI_THREAD_SINGLE;
-    MPI_Query_thread(&level);
+    int level = MPI_THREAD_MULTIPLE;  // a later session may have more than the first
+    if (world_runs()) MPI_Query_thread(&level);
     return level == MPI_THREAD_MULTIPLE;
   }();
   return several;

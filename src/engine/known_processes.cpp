@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "channels/world.hpp"
 #include "memory/launched_ranks.hpp"
 #include "memory/process.hpp"
 
@@ -40,9 +41,10 @@ Known& known() {
 }
 
 // Ranks of the communicator as MPI_COMM_WORLD numbers them; a process that is not in it has
-// MPI_UNDEFINED. Local.
+// MPI_UNDEFINED, and so have all where sessions run without a world. Local.
 std::vector<int> in_world(MPI_Comm comm, const std::vector<int>& ranks) {
   std::vector<int> found(ranks.size(), MPI_UNDEFINED);
+  if (!world_runs()) return found;
   MPI_Group here = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
   if (MPI_Comm_group(comm, &here) != MPI_SUCCESS ||
       MPI_Comm_group(MPI_COMM_WORLD, &world) != MPI_SUCCESS)

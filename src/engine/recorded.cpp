@@ -2,6 +2,7 @@
 #include "engine/recorded.hpp"
 
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -45,6 +46,11 @@ ReportTable recorded_so_far() {
   ReportTable table = records().gone;
   for (Recorded* const recorded : records().live) add_row(table, *recorded);
   return table;
+}
+
+ReportTable take_what_is_gone() {
+  const std::lock_guard lock(records().mutex);
+  return std::exchange(records().gone, {});
 }
 
 }  // namespace tonari

@@ -25,4 +25,7 @@ class Recorded {
 // The table of this process: what is gone, and what lives.
 ReportTable recorded_so_far();
 
+// What is gone since the last call, or in all. What lives is told of when it is gone.
+ReportTable take_what_is_gone();
+
 }  // namespace tonari

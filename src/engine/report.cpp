@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "channels/mpi_error.hpp"
+#include "channels/world.hpp"
 #include "engine/agree.hpp"
 #include "engine/recorded.hpp"
 #include "engine/write_report.hpp"
@@ -27,6 +28,7 @@ struct Kept {
   std::shared_ptr<const OwnedComm> comm;
   int root = 0;  // its rank 0, in MPI_COMM_WORLD
   std::unique_ptr<ReportTable> out, in;
+  bool of_world = true;  // false: it was made where sessions run without MPI_COMM_WORLD
 };
 
 struct Report {
@@ -95,11 +97,22 @@ struct Contribution {
 
 Contribution prepare(const std::shared_ptr<const OwnedComm>& duplicate, Kept& made, Place& place) {
   if (!report_destination()) return {};
-  const std::vector<int> world = world_ranks(duplicate->get());
+  const bool of_world = world_runs();
+  const std::vector<int> world = of_world ? world_ranks(duplicate->get()) : std::vector{0};
   made = {duplicate, world.front(), std::make_unique<ReportTable>(),
-          std::make_unique<ReportTable>()};
+          std::make_unique<ReportTable>(), of_world};
   const bool elsewhere = std::ranges::find(world, MPI_UNDEFINED) != world.end();
   return {true, !elsewhere && place.take()};
+}
+
+// Those that `wanted` says, for good. The mutex is held.
+template <class Wanted>
+std::vector<Kept> take_kept(Wanted wanted) {
+  std::vector<Kept> taken;
+  for (Kept& k : report().kept)
+    if (wanted(k)) taken.push_back(std::move(k));
+  std::erase_if(report().kept, [](const Kept& k) { return !k.comm; });
+  return taken;
 }
 
 // ---- tables on their way
@@ -179,7 +192,7 @@ JoinedReport join_report(const std::shared_ptr<const OwnedComm>& duplicate) {
   if (keeps) place.keep(std::move(made));
   int rank = 0;
   MPI_Comm_rank(duplicate->get(), &rank);
-  const bool records = keeps || rank == 0;
+  const bool records = keeps || (rank == 0 && world_runs());
   if (records) report().recording = true;
   return {true, records};
 }
@@ -189,13 +202,29 @@ void print_report() {
   {
     const std::lock_guard lock(report().mutex);
     if (!report().recording) return;  // then nothing is kept
-    kept = std::exchange(report().kept, {});
+    kept = take_kept([](const Kept& k) { return k.of_world; });
   }
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   ReportTable table = recorded_so_far();
   table.join(1);
   if (gather(kept, rank, table)) write_report(table, rank);
+}
+
+void print_report_of(MPI_Comm duplicate) {
+  std::vector<Kept> kept;
+  {
+    const std::lock_guard lock(report().mutex);
+    kept = take_kept([&](const Kept& k) { return !k.of_world && k.comm->get() == duplicate; });
+    report().taken -= kept.size();
+  }
+  if (kept.empty()) return;
+  int rank = 0;
+  MPI_Comm_rank(duplicate, &rank);
+  ReportTable table = take_what_is_gone();
+  table.join(1);
+  hop(TableReduction(), kept, rank == 0 ? nullptr : &kept.front(), rank, table);
+  if (rank == 0 && !table.rows().empty()) write_report_of_session(table);
 }
 
 }  // namespace tonari

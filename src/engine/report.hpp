@@ -26,4 +26,9 @@ JoinedReport join_report(const std::shared_ptr<const OwnedComm>& duplicate);
 // several reports. Frees the duplicates.
 void print_report();
 
+// Collective on the duplicate, where sessions run without MPI_Finalize, when the program frees the
+// communicator that it is of. If it reports, its rank 0 prints what all ranks have recorded since
+// the last report. Requests that live are told of later, or not at all.
+void print_report_of(MPI_Comm duplicate);
+
 }  // namespace tonari

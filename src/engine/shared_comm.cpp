@@ -7,6 +7,7 @@
 #include "base/setting.hpp"
 #include "channels/collective.hpp"
 #include "channels/mpi_error.hpp"
+#include "channels/world.hpp"
 #include "engine/agree.hpp"
 #include "engine/calibrate.hpp"
 #include "engine/call_record.hpp"
@@ -24,12 +25,15 @@ namespace tonari {
 namespace {
 
 // What is attached to communicators of the program. MPI_Finalize deletes it first, while everything
-// still works, because MPI deletes the attributes of MPI_COMM_SELF before all else.
+// still works. Where sessions run without a world, it goes with the communicators alone, and the
+// keys with the last of them: the end of a session may be the end of all keys.
 struct Attached {
   std::mutex mutex;
   std::vector<std::shared_ptr<SharedComm>*> all;
   int key = MPI_KEYVAL_INVALID;        // of communicators of the program
   int duplicate = MPI_KEYVAL_INVALID;  // of our duplicates: a weak pointer
+  std::size_t duplicates = 0;
+  bool hooked = false;  // MPI_Finalize will call drop_all
 };
 
 // Never destroyed: MPI_Finalize may come after the destructors of static objects.
@@ -50,8 +54,23 @@ int drop_all(MPI_Comm, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
+// MPI keeps a freed key until the attributes with it are gone.
+void free_unused_keys() {
+  const std::lock_guard lock(attached().mutex);
+  if (attached().key == MPI_KEYVAL_INVALID || !attached().all.empty() ||
+      attached().duplicates > 0 || world_runs())
+    return;
+  MPI_Comm_free_keyval(&attached().key);
+  MPI_Comm_free_keyval(&attached().duplicate);
+}
+
 int forget_duplicate(MPI_Comm, int, void* value, void*) {
   delete static_cast<std::weak_ptr<SharedComm>*>(value);
+  {
+    const std::lock_guard lock(attached().mutex);
+    --attached().duplicates;
+  }
+  free_unused_keys();
   return MPI_SUCCESS;
 }
 
@@ -67,10 +86,12 @@ int leave_shared_comm(MPI_Comm, int, void* value, void*) {
   if (*held) {  // null: MPI is being finalized
     (*held)->attached_ = false;
     (*held)->kept_in_place.reset();
+    if (!world_runs()) (*held)->report_at_end();
     (void)error_of(
         [&] { (*held)->trim_windows(); });  // MPI_Finalize frees what cannot be freed now
   }
   delete held;
+  free_unused_keys();
   return MPI_SUCCESS;
 }
 
@@ -78,11 +99,8 @@ namespace {
 
 void make_keys() {
   const std::lock_guard lock(attached().mutex);
+  if (!attached().hooked) attached().hooked = call_in_finalize(drop_all);
   if (attached().key != MPI_KEYVAL_INVALID) return;
-  int at_end = MPI_KEYVAL_INVALID;
-  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop_all, &at_end, nullptr),
-            "MPI_Comm_create_keyval");
-  check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, at_end, nullptr), "MPI_Comm_set_attr");
   check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_duplicate, &attached().duplicate,
                                    nullptr),
             "MPI_Comm_create_keyval");
@@ -125,7 +143,7 @@ SharedComm::~SharedComm() = default;
 std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
   make_keys();
   if (void* known = attribute(comm, attached().key))
-    return *static_cast<std::shared_ptr<SharedComm>*>(known);
+    if (const auto& held = *static_cast<std::shared_ptr<SharedComm>*>(known)) return held;
   if (void* known = attribute(comm, attached().duplicate))
     return static_cast<std::weak_ptr<SharedComm>*>(known)->lock();
   std::shared_ptr<OwnedComm> copy;
@@ -147,8 +165,11 @@ std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
   agree(comm, error_of([&] { duplicate(comm, *copy); }));
   made->open();
   attach(made->comm(), attached().duplicate, std::move(known));
-  const std::lock_guard lock(attached().mutex);
-  attached().all.push_back(held.get());
+  {
+    const std::lock_guard lock(attached().mutex);
+    ++attached().duplicates;
+    attached().all.push_back(held.get());
+  }
   attach(comm, attached().key, std::move(held));
   return made;
 }
@@ -160,8 +181,8 @@ void SharedComm::open() {
   MPI_Comm_size(comm(), &ranks_);
   void* value = nullptr;
   int found = 0;
-  // it is attached to no other communicator
-  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
+  // Standards before sessions attach it to MPI_COMM_WORLD alone.
+  MPI_Comm_get_attr(world_runs() ? MPI_COMM_WORLD : comm(), MPI_TAG_UB, &value, &found);
   if (found) most_tag_ = *static_cast<int*>(value);
   warn_of_variables(rank_);
   run_collectively(comm(), [&] {
@@ -199,6 +220,11 @@ const LogGP& SharedComm::machine() {
   const LogGP found = machine_parameters(comm(), machine_key(), nodes_->node);
   stay_together(comm());
   return machine_.emplace(found);
+}
+
+void SharedComm::report_at_end() {
+  sparse_record.reset();  // while all is there that it tells of
+  (void)error_of([&] { print_report_of(comm()); });
 }
 
 RankGroup& SharedComm::group() {

@@ -108,6 +108,7 @@ class SharedComm {
  private:
   friend int leave_shared_comm(MPI_Comm, int, void* value, void*);
   void open();
+  void report_at_end();  // collective: of sessions, which have no MPI_Finalize
   void look_at_nodes();
 
   std::shared_ptr<const OwnedComm> comm_, exchanges_;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/write_report.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "base/error.hpp"
@@ -40,15 +42,40 @@ std::string with_rank(const std::string& file, int rank) {
   return text(file.substr(0, end), ".", rank, file.substr(end));
 }
 
-void write_report(const ReportTable& table, int rank) {
+namespace {
+
+// name(file): of those that the user has asked for.
+template <class Name>
+void write(const ReportTable& table, Name name) {
   const std::optional<std::string> wanted = report_destination();
   if (!wanted) return;  // it was, once
   if (wanted->empty()) return say(text_of(table));
-  const std::string file = rank == 0 ? *wanted : with_rank(*wanted, rank);
+  const std::string file = name(*wanted);
   const int error = write_file(file, file.ends_with(".json") ? json_of(table) : text_of(table));
   if (error)
     say(text("tonari: warning: the report cannot be written to ", file, " (", system_reason(error),
              ")\n"));
+}
+
+int launched_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+    if (const char* rank = std::getenv(name)) return std::atoi(rank);
+  return 0;
+}
+
+}  // namespace
+
+void write_report(const ReportTable& table, int rank) {
+  write(table, [&](const std::string& file) { return rank == 0 ? file : with_rank(file, rank); });
+}
+
+void write_report_of_session(const ReportTable& table) {
+  static std::atomic<int> written{0};
+  const int rank = launched_rank(), number = ++written;
+  write(table, [&](const std::string& file) {
+    if (number > 1) return with_rank(with_rank(file, rank), number);
+    return rank == 0 ? file : with_rank(file, rank);
+  });
 }
 
 }  // namespace tonari

@@ -20,4 +20,8 @@ std::string with_rank(const std::string& file, int rank);
 // standard error says so.
 void write_report(const ReportTable& table, int rank);
 
+// The same where there is no MPI_COMM_WORLD: the rank is that which the launcher has told. Later
+// reports of a process are separate, too: report.json, then report.0.2.json.
+void write_report_of_session(const ReportTable& table);
+
 }  // namespace tonari

@@ -5,13 +5,14 @@
 #include "api/buffer.hpp"
 #include "api/guard.hpp"
 #include "channels/same_mpi.hpp"
+#include "channels/world.hpp"
 #include "tonari/fortran.h"
 
 extern "C" void tonari_fortran_check(int code) {
   if (code == TONARI_SUCCESS) return;
   std::fprintf(stderr, "tonari: error: %s\n", tonari_last_error());
   std::fflush(stderr);
-  if (tonari::is_same_mpi()) MPI_Abort(MPI_COMM_WORLD, code);
+  if (tonari::is_same_mpi() && tonari::world_runs()) MPI_Abort(MPI_COMM_WORLD, code);
   std::exit(EXIT_FAILURE);
 }
 

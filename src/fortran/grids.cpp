@@ -28,11 +28,12 @@ extern "C" int tonari_fortran_grid_create(int cart, int dims, const int64_t cell
                                           const int64_t lower[], const int64_t upper[],
                                           const int subdomains[], int fields, int copies, int type,
                                           void* const arrays[], int info, tonari_grid* grid) {
+  const MPI_Comm on = comm_of(cart);
   auto shape = shape_of<tonari_grid_shape>(dims, lower, upper, fields, type);
   std::copy_n(cells, TONARI_GRID_MAX_DIMS, shape.cells);
   std::copy_n(subdomains, TONARI_GRID_MAX_DIMS, shape.subdomains);
   shape.local = local, shape.copies = copies;
-  return tonari_grid_create(comm_of(cart), &shape, arrays, info_of(info), grid);
+  return tonari_grid_create(on, &shape, arrays, info_of(info), grid);
 }
 
 extern "C" int tonari_fortran_grid_exchange(int form, int reverse, tonari_grid grid, int copy,
@@ -56,10 +57,11 @@ extern "C" int tonari_fortran_blocks_create(int comm, int dims, int64_t count,
                                             const tonari_box* domain, const int periodic[],
                                             const int64_t lower[], const int64_t upper[],
                                             int fields, int type, int info, tonari_blocks* blocks) {
+  const MPI_Comm on = comm_of(comm);
   auto shape = shape_of<tonari_blocks_shape>(dims, lower, upper, fields, type);
   shape.count = count, shape.boxes = boxes, shape.owners = owners, shape.domain = *domain;
   std::copy_n(periodic, TONARI_GRID_MAX_DIMS, shape.periodic);
-  return tonari_blocks_create(comm_of(comm), &shape, info_of(info), blocks);
+  return tonari_blocks_create(on, &shape, info_of(info), blocks);
 }
 
 extern "C" int tonari_fortran_blocks_exchange(int form, int reverse, tonari_blocks blocks,

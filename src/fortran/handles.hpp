@@ -18,6 +18,16 @@ namespace tonari {
 #define TONARI_NUMBERED(kind) MPI_##kind##_f2c
 #endif
 
+// A program with sessions alone never says that its MPI is initialized. Its communicators prove it,
+// so a function turns its communicator first.
+inline MPI_Comm comm_of(int number) {
+  if (!is_same_mpi() && !is_number_of_session(number)) return MPI_COMM_NULL;
+  const MPI_Comm comm = TONARI_NUMBERED(Comm)(number);
+  if (comm == MPI_Comm{}) return MPI_COMM_NULL;
+  note_session(comm);
+  return comm;
+}
+
 // Only an MPI that is initialized, and ours, can be asked: otherwise the null handle leads to the
 // call that says so. Some MPIs have macros for these functions.
 #define TONARI_FROM_FORTRAN(name, Handle, kind, null)     \
@@ -26,7 +36,6 @@ namespace tonari {
     const Handle handle = TONARI_NUMBERED(kind)(number);  \
     return handle == Handle{} ? null : handle; /* none */ \
   }
-TONARI_FROM_FORTRAN(comm_of, MPI_Comm, Comm, MPI_COMM_NULL)
 TONARI_FROM_FORTRAN(type_of, MPI_Datatype, Type, MPI_DATATYPE_NULL)
 TONARI_FROM_FORTRAN(op_of, MPI_Op, Op, MPI_OP_NULL)
 TONARI_FROM_FORTRAN(info_of, MPI_Info, Info, MPI_INFO_NULL)

@@ -12,25 +12,29 @@ const int* weights(const int* given) { return given ? given : MPI_UNWEIGHTED; }
 
 extern "C" int tonari_fortran_create_cart(int cart, int s, const int offsets[], int info,
                                           tonari_neighborhood* near) {
-  return tonari_neighborhood_create_cart(comm_of(cart), s, offsets, info_of(info), near);
+  const MPI_Comm on = comm_of(cart);
+  return tonari_neighborhood_create_cart(on, s, offsets, info_of(info), near);
 }
 
 extern "C" int tonari_fortran_create_adjacent(int comm, int indegree, const int sources[],
                                               const int* sourceweights, int outdegree,
                                               const int destinations[], const int* destweights,
                                               int info, tonari_neighborhood* near) {
-  return tonari_neighborhood_create_adjacent(comm_of(comm), indegree, sources,
-                                             weights(sourceweights), outdegree, destinations,
-                                             weights(destweights), info_of(info), near);
+  const MPI_Comm on = comm_of(comm);
+  return tonari_neighborhood_create_adjacent(on, indegree, sources, weights(sourceweights),
+                                             outdegree, destinations, weights(destweights),
+                                             info_of(info), near);
 }
 
 extern "C" int tonari_fortran_create_from_destinations(int comm, int outdegree,
                                                        const int destinations[], int info,
                                                        tonari_neighborhood* near) {
-  return tonari_neighborhood_create_from_destinations(comm_of(comm), outdegree, destinations,
-                                                      info_of(info), near);
+  const MPI_Comm on = comm_of(comm);
+  return tonari_neighborhood_create_from_destinations(on, outdegree, destinations, info_of(info),
+                                                      near);
 }
 
 extern "C" int tonari_fortran_create_from_comm(int comm, int info, tonari_neighborhood* near) {
-  return tonari_neighborhood_create_from_comm(comm_of(comm), info_of(info), near);
+  const MPI_Comm on = comm_of(comm);
+  return tonari_neighborhood_create_from_comm(on, info_of(info), near);
 }

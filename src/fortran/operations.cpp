@@ -191,9 +191,10 @@ extern "C" int tonari_fortran_sparse(int form, int sends, const int destinations
                                      const MPI_Count sendcounts[], const MPI_Aint senddispls[],
                                      int type, const void* sendbuf, int comm, int info,
                                      tonari_messages* messages, tonari_request* request) {
+  const MPI_Comm on = comm_of(comm);
   if (form == TONARI_FORTRAN_STARTED)
     return tonari_sparse_ialltoallv(sends, destinations, sendcounts, senddispls, type_of(type),
-                                    sendbuf, comm_of(comm), info_of(info), messages, request);
+                                    sendbuf, on, info_of(info), messages, request);
   return tonari_sparse_alltoallv(sends, destinations, sendcounts, senddispls, type_of(type),
-                                 sendbuf, comm_of(comm), info_of(info), messages);
+                                 sendbuf, on, info_of(info), messages);
 }

@@ -56,14 +56,16 @@ int persistent(int direction, tonari_vector vector, std::span<const tonari_vecto
 extern "C" int tonari_fortran_vector_create(int comm, int64_t first, int64_t owned, int64_t needed,
                                             const int64_t indices[], int info,
                                             tonari_vector* vector) {
-  return tonari_vector_create(comm_of(comm), first, owned, needed, indices, info_of(info), vector);
+  const MPI_Comm on = comm_of(comm);
+  return tonari_vector_create(on, first, owned, needed, indices, info_of(info), vector);
 }
 
 extern "C" int tonari_fortran_vector_create_from_neighbors(
     int comm, int64_t owned, int sends, const int destinations[], const int sendcounts[],
     const int send_indices[], int receives, const int sources[], const int recvcounts[],
     const int recv_places[], int info, tonari_vector* vector) {
-  return tonari_vector_create_from_neighbors(comm_of(comm), owned, sends, destinations, sendcounts,
+  const MPI_Comm on = comm_of(comm);
+  return tonari_vector_create_from_neighbors(on, owned, sends, destinations, sendcounts,
                                              send_indices, receives, sources, recvcounts,
                                              recv_places, info_of(info), vector);
 }
@@ -71,24 +73,28 @@ extern "C" int tonari_fortran_vector_create_from_neighbors(
 extern "C" int tonari_fortran_vector_create_from_ids(
     int comm, int64_t owned, const int64_t owned_ids[], const int owned_places[], int64_t needed,
     const int64_t needed_ids[], const int ghost_places[], int info, tonari_vector* vector) {
-  return tonari_vector_create_from_ids(comm_of(comm), owned, owned_ids, owned_places, needed,
-                                       needed_ids, ghost_places, info_of(info), vector);
+  const MPI_Comm on = comm_of(comm);
+  return tonari_vector_create_from_ids(on, owned, owned_ids, owned_places, needed, needed_ids,
+                                       ghost_places, info_of(info), vector);
 }
 
 extern "C" int tonari_fortran_vector_create_shared(int comm, int64_t count, const int64_t ids[],
                                                    const int places[], int info,
                                                    tonari_vector* vector) {
-  return tonari_vector_create_shared(comm_of(comm), count, ids, places, info_of(info), vector);
+  const MPI_Comm on = comm_of(comm);
+  return tonari_vector_create_shared(on, count, ids, places, info_of(info), vector);
 }
 
 extern "C" int tonari_fortran_vector_create_box_nodes(int cart, const int cells[], int info,
                                                       tonari_vector* vector) {
-  return tonari_vector_create_box_nodes(comm_of(cart), cells, info_of(info), vector);
+  const MPI_Comm on = comm_of(cart);
+  return tonari_vector_create_box_nodes(on, cells, info_of(info), vector);
 }
 
 extern "C" int tonari_fortran_vector_create_box_cells(int cart, const int cells[], int width,
                                                       int along, int info, tonari_vector* vector) {
-  return tonari_vector_create_box_cells(comm_of(cart), cells, width, along, info_of(info), vector);
+  const MPI_Comm on = comm_of(cart);
+  return tonari_vector_create_box_cells(on, cells, width, along, info_of(info), vector);
 }
 
 extern "C" int tonari_fortran_vector_exchange(int form, int direction, tonari_vector vector,

@@ -301,6 +301,15 @@ void forget_everything(const char* why) {
   for (Communicator* state : all) retire(*state, why);
 }
 
+void sessions_end(const char* why) {
+  forget_everything(why);
+  freed.fetch_add(1, std::memory_order_release);
+  const std::lock_guard lock(live().mutex);
+  if (live().key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&live().key);
+  for (Communicator* state : live().all) delete state;
+  live().all.clear();
+}
+
 void finalize_begins() {
   finalizing = true;
   forget_everything(ended);

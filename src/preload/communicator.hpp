@@ -67,6 +67,10 @@ void give_up(Communicator& state, const char* why);
 // from now on goes to the MPI.
 void forget_everything(const char* why);
 
+// The same where sessions run without a world, before the last of them ends: all keys of attributes
+// may end with it, so the states do not stay.
+void sessions_end(const char* why);
+
 // Before the MPI's own MPI_Finalize, which calls delete callbacks of MPI_COMM_SELF: these may still
 // use all that there is. Communicators that come from now on are no concern of ours, too.
 void finalize_begins();

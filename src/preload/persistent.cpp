@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "channels/world.hpp"
 #include "preload/hook.hpp"
 #include "preload/progress.hpp"
 
@@ -41,6 +42,23 @@ int take_tag() {
   return tag;
 }
 
+// A communicator of this rank alone, which only its own rank makes.
+MPI_Comm alone(MPI_Comm comm) {
+  MPI_Comm made = MPI_COMM_NULL;
+  if (world_runs()) {
+    PMPI_Comm_dup(MPI_COMM_SELF, &made);
+    return made;
+  }
+  MPI_Group all = MPI_GROUP_NULL, self = MPI_GROUP_NULL;
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_group(comm, &all);
+  PMPI_Group_incl(all, 1, &rank, &self);
+  PMPI_Comm_create_group(comm, self, 0, &made);
+  PMPI_Group_free(&all), PMPI_Group_free(&self);
+  return made;
+}
+
 // The token is complete. A byte too many makes an error of it: the program's wait returns
 // MPI_ERR_TRUNCATE.
 void complete(void* who, int code) {
@@ -53,9 +71,9 @@ void complete(void* who, int code) {
 
 }  // namespace
 
-int make_token(tonari_request exchange, std::uint64_t sent, MPI_Request* request) {
+int make_token(MPI_Comm comm, tonari_request exchange, std::uint64_t sent, MPI_Request* request) {
   Tokens& all = tokens();
-  if (all.self == MPI_COMM_NULL) PMPI_Comm_dup(MPI_COMM_SELF, &all.self);
+  if (all.self == MPI_COMM_NULL) all.self = alone(comm);
   auto token = std::make_unique<Token>();
   token->exchange = exchange, token->bytes = sent, token->tag = take_tag();
   const int rc = PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, token->tag, all.self, &token->request);
@@ -88,6 +106,10 @@ void release(Token& token) {
   (void)tonari_request_free(&token.exchange);
   tokens().free_tags.push_back(token.tag);
   tokens().all.erase(token.request);
+}
+
+void free_tokens() {
+  if (tokens().self != MPI_COMM_NULL) PMPI_Comm_free(&tokens().self);
 }
 
 std::uint64_t bytes_sent(const Token& token) { return token.bytes; }

@@ -12,9 +12,12 @@
 
 namespace tonari::preload {
 
-// A token for an exchange, which it owns from now on; sent: bytes of this rank in each start.
-// Returns MPI's error code.
-int make_token(tonari_request exchange, std::uint64_t sent, MPI_Request* request);
+// A token for an exchange on `comm`, which it owns from now on; sent: bytes of this rank in each
+// start. Local. Returns MPI's error code.
+int make_token(MPI_Comm comm, tonari_request exchange, std::uint64_t sent, MPI_Request* request);
+
+// Where sessions run without MPI_COMM_SELF: frees what tokens have in its place.
+void free_tokens();
 
 struct Token;
 // That of a request; null: it is the MPI's own.

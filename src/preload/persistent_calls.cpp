@@ -31,9 +31,9 @@ int call_init(const Called<Function>& called, Handle comm, Handle info, void* re
   const double begin = recording() ? now() : 0.0;
   const Communicator& state = state_of(handle_as<MPI_Comm>(comm));
   const tonari_request exchange = exchange_of(arguments, state, info);
-  const int rc =
-      exchange ? make_token(exchange, arguments.bytes(state), static_cast<MPI_Request*>(request))
-               : arguments.native(called.real, comm, info, request);
+  const int rc = exchange ? make_token(handle_as<MPI_Comm>(comm), exchange, arguments.bytes(state),
+                                       static_cast<MPI_Request*>(request))
+                          : arguments.native(called.real, comm, info, request);
   if (recording())
     record_call({called.name, called.site, static_cast<int>(exchange ? Way::tonari : Way::native),
                  false, 0, now() - begin, exchange ? tunes : state.why_nonblocking});

@@ -13,6 +13,7 @@
 
 #include "channels/collective.hpp"
 #include "channels/mpi_error.hpp"
+#include "channels/world.hpp"
 #include "memory/memory.hpp"
 
 namespace tonari {
@@ -61,12 +62,7 @@ void enrol(const std::shared_ptr<Window>& window) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   all.windows.push_back(window);
-  if (all.hooked) return;
-  int key = MPI_KEYVAL_INVALID;
-  check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_all_windows, &key, nullptr),
-            "MPI_Comm_create_keyval");
-  check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
-  all.hooked = true;
+  if (!all.hooked) all.hooked = call_in_finalize(free_all_windows);
 }
 
 void make_room() {

@@ -11,6 +11,8 @@
 #include "base/error.hpp"
 #include "channels/abandon.hpp"
 #include "channels/mpi_error.hpp"
+#include "channels/mpi_usable.hpp"
+#include "channels/world.hpp"
 
 namespace tonari {
 
@@ -72,12 +74,11 @@ void MpiOut::push_more(std::size_t bytes) {
 
 namespace {
 
-// A program may end without freeing its neighborhoods. MPI deletes the attributes of MPI_COMM_SELF
-// before all else when it is finalized: then receives are taken back.
+// A program may end without freeing its neighborhoods: then MPI_Finalize takes receives back.
 struct Opened {
   std::mutex mutex;
   std::set<MpiIn*> all;
-  int key = MPI_KEYVAL_INVALID;
+  bool hooked = false;
 };
 Opened& opened() {
   static Opened* const streams = new Opened;
@@ -92,11 +93,7 @@ int close_all(MPI_Comm, int, void*, void*) {
 
 MpiIn::MpiIn(MpiRoute route, std::size_t room) : route_(std::move(route)), first_(room) {
   const std::lock_guard lock(opened().mutex);
-  if (opened().key == MPI_KEYVAL_INVALID) {
-    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close_all, &opened().key, nullptr),
-              "MPI_Comm_create_keyval");
-    check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, opened().key, nullptr), "MPI_Comm_set_attr");
-  }
+  if (!opened().hooked) opened().hooked = call_in_finalize(close_all);
   opened().all.insert(this);
 }
 

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <numeric>
 
+#include "channels/world.hpp"
+
 namespace tonari::watch {
 namespace {
 
@@ -86,7 +88,7 @@ __attribute__((tls_model("initial-exec"))) thread_local constinit Last last;
 const Members& members_of(MPI_Comm comm) {
   const unsigned long now = freed.load(std::memory_order_acquire);
   if (!last.members || last.comm != comm || last.freed != now) {
-    if (comm == MPI_COMM_NULL) return unwatched;
+    if (comm == MPI_COMM_NULL || !world_runs()) return unwatched;
     last = {comm, now, &found(comm)};
   }
   return *last.members;
