@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Addresses that stand for something else than a buffer.
+// Addresses that stand for something else than a buffer, or for one that the host cannot read.
 #pragma once
 
 #include <mpi.h>
 
 #include "base/error.hpp"
+#include "memory/gpu_memory.hpp"
 
 namespace tonari {
 
@@ -20,6 +21,21 @@ inline void require_contiguous(const void* buffer, const char* name) {
   if (buffer == &not_contiguous)
     fail(Errc::argument, "`", name,
          "` is an array that is not contiguous in memory; give one that is, such as a copy of it");
+}
+
+inline void require_on_host(const void* address, const char* name) {
+  if (on_gpu(address))
+    fail(Errc::argument, name,
+         " is memory of a GPU, which the host cannot read; give a copy in host memory, or managed "
+         "or pinned memory");
+}
+
+// For buffers that are looked at for the first time. On the way of a start, require_contiguous and
+// on_gpu are enough.
+inline void require_usable(const void* buffer, const char* name) {
+  require_contiguous(buffer, name);
+  look_for_gpu_drivers();
+  require_on_host(buffer, text("`", name, "`").c_str());
 }
 
 }  // namespace tonari

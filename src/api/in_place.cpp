@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/buffer.hpp"
 #include "api/handles.hpp"
 #include "api/in_place_blocks.hpp"
 #include "api/settings.hpp"
@@ -33,7 +34,8 @@ struct KeptSwaps {
   bool same(const BufferArguments& given) const {
     const bool lies = given.buffer == buffer || (given.buffer && buffer);
     return prepared.use_count() == 1 && !prepared->running && !prepared->broken && lies &&
-           given.buffer != MPI_IN_PLACE && shape.same(given) && shape.same_types();
+           given.buffer != MPI_IN_PLACE && !on_gpu(given.buffer) && shape.same(given) &&
+           shape.same_types();
   }
   const std::shared_ptr<Prepared>& on(const void* now) const {
     const std::ptrdiff_t by = distance(buffer, now);

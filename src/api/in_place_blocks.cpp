@@ -128,7 +128,7 @@ void check_overlaps(const std::vector<Read>& blocks, int rank) {
 }  // namespace
 
 void check_buffer(const BufferArguments& given) {
-  require_contiguous(given.buffer, "buf");
+  require_usable(given.buffer, "buf");
   if (given.buffer == MPI_IN_PLACE)
     fail(Errc::argument, "`buf` is MPI_IN_PLACE; give the buffer itself");
 }

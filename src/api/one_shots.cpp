@@ -30,7 +30,7 @@ Spaces spaces_of(const Call& call) {
 // Addresses that the system gives to nobody, or that do not exist.
 bool impossible(const void* buffer, const SideShape& side) {
   std::intptr_t first = 0, end = 0;
-  return is_no_buffer(buffer) ||
+  return is_no_buffer(buffer) || on_gpu(buffer) ||
          (side.has_bytes && (__builtin_add_overflow(place(buffer), side.low, &first) ||
                              __builtin_add_overflow(place(buffer), side.high, &end) ||
                              first < static_cast<std::intptr_t>(first_page)));

@@ -16,7 +16,7 @@ constexpr Bytes most_bytes = std::numeric_limits<std::ptrdiff_t>::max() / 2;
 }  // namespace
 
 void OutgoingMessages::read() {
-  require_contiguous(given_.buffer, "sendbuf");
+  require_usable(given_.buffer, "sendbuf");
   if (given_.sends < 0) fail(Errc::argument, "`sends` is ", given_.sends, on_rank());
   if (given_.type == MPI_DATATYPE_NULL)
     fail(Errc::argument, "`type` is MPI_DATATYPE_NULL", on_rank());

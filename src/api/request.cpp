@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "api/buffer.hpp"
 #include "api/promises.hpp"
 #include "api/settings.hpp"
 #include "channels/table.hpp"
@@ -84,6 +85,9 @@ void check_addresses(const LocalTopology& topology, Collective collective, const
       fail(Errc::argument, name, " block ", number(topology, collective, side.buffer, i), " has ",
            b.bytes, " bytes, but `", side.buffer == Buffer::send ? "sendbuf" : "recvbuf",
            "` is NULL");
+    if (!side.address && on_gpu(b.address))
+      require_on_host(b.address,
+                      text(name, " block ", number(topology, collective, side.buffer, i)).c_str());
   }
 }
 

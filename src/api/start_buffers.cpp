@@ -24,6 +24,7 @@ void StartBuffers::find_shifts(const void* const given[]) {
   for (std::size_t k = 0; k < buffers_.size(); ++k) {
     const StartBuffer& b = buffers_[k];
     require_contiguous(given[k], b.name.c_str());
+    if (on_gpu(given[k])) require_on_host(given[k], text("`", b.name, "`").c_str());
     const std::ptrdiff_t shift = distance(b.address, given[k]);
     if (k > 0 && buffers_[k - 1].space == b.space && next_[b.space] != shift)
       fail(Errc::argument, "`", b.name, "` lies further from `", buffers_[k - 1].name,

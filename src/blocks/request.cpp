@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "api/buffer.hpp"
 #include "api/inner_call.hpp"
 #include "api/read_ghosts.hpp"
 #include "api/request_record.hpp"
@@ -131,9 +132,11 @@ BlocksRequest read_request(const SharedBlocks& blocks, const BlocksCall& call) {
     request.reduction = reduction_of(blocks.shape().cell.number, call.op);
   }
   if (blocks.arrays() > 0) require(call.arrays, "arrays");
+  look_for_gpu_drivers();
   for (std::size_t i = 0; i < blocks.arrays(); ++i) {
     if (!call.arrays[i])
       fail(Errc::argument, "array ", i, " of ", blocks.arrays(), " (own blocks x fields) is NULL");
+    require_on_host(call.arrays[i], text("array ", i).c_str());
     request.arrays.push_back(static_cast<std::byte*>(call.arrays[i]));
   }
   return request;

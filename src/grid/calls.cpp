@@ -391,7 +391,7 @@ extern "C" int tonari_grid_import(tonari_grid grid, int subdomain, int copy, int
                                   const tonari_box* box, const void* array) {
   return guarded([&] {
     const HaloGrid& g = grid_of(grid, subdomain, copy, field);
-    require(array, "array"), require_contiguous(array, "array");
+    require(array, "array"), require_usable(array, "array");
     const CellBox cells = given_box(g, subdomain, box);
     check_writable(g, subdomain, cells);
     const auto* from = static_cast<const std::byte*>(array);
@@ -406,7 +406,7 @@ extern "C" int tonari_grid_export(tonari_grid grid, int subdomain, int copy, int
                                   const tonari_box* box, void* array) {
   return guarded([&] {
     const HaloGrid& g = grid_of(grid, subdomain, copy, field);
-    require(array, "array"), require_contiguous(array, "array");
+    require(array, "array"), require_usable(array, "array");
     auto* to = static_cast<std::byte*>(array);
     g.for_each_piece(subdomain, copy, field, given_box(g, subdomain, box),
                      [&](const std::byte* at, std::size_t bytes) {

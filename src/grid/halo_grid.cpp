@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "api/buffer.hpp"
 #include "base/checked.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
@@ -79,9 +80,11 @@ void HaloGrid::take_arrays(void* const arrays[]) {
          "with tonari_grid_import");
   const std::size_t count = boxes_.size() * static_cast<std::size_t>(shape_.copies) *
                             static_cast<std::size_t>(shape_.fields);
+  look_for_gpu_drivers();
   for (std::size_t i = 0; i < count; ++i) {
     if (!arrays[i])
       fail(Errc::argument, "array ", i, " of ", count, " (copies x subdomains x fields) is NULL");
+    require_on_host(arrays[i], text("array ", i).c_str());
     arrays_.push_back(static_cast<std::byte*>(arrays[i]));
   }
 }

@@ -148,7 +148,7 @@ ReadField read_field(const VectorPattern& pattern, const VectorCall& call,
   b.ghosts = static_cast<std::byte*>(given_field.ghosts);
   b.owned_stride = in_bytes(stride_of(given.owned_stride, owned_row, shape.vectors, "owned"));
   b.ghost_stride = in_bytes(stride_of(given.ghost_stride, ghost_row, shape.vectors, "ghost"));
-  require_contiguous(b.owned, "owned"), require_contiguous(b.ghosts, "ghosts");
+  require_usable(b.owned, "owned"), require_usable(b.ghosts, "ghosts");
   if (pattern.owned > 0 && !b.owned)
     fail(Errc::argument, "`owned` is NULL, but this rank owns ", pattern.owned,
          pattern.owned == 1 ? " index" : " indices");
