@@ -465,13 +465,13 @@ TONARI_API int tonari_request_recv_view(tonari_request request, int block, const
  * and one-shot calls: to standard error (1) or into a file (its name).
  *
  * What was chosen, from what, and why: a text of a few lines, owned by the request, valid until it
- * is freed, or where starts choose (tonari_tune=online) until the next such call. While the request
- * runs, a last line says what it waits for, and is valid until the next such call. NULL if request
- * is null. */
+ * is freed; where starts choose (tonari_tune=online) or the exchange is in place, until the next
+ * such call. While the request runs, a last line says what it waits for, and is valid until the
+ * next such call. NULL if request is null. */
 TONARI_API const char* tonari_request_describe(tonari_request request);
 
-/* The same in machine-readable form. Local. Strings are owned by the request, and valid until the
- * next of these two calls for it. */
+/* The same in machine-readable form. Local. Strings are owned by the request, and valid until it is
+ * freed, whatever later calls say. */
 typedef struct {
   const char* algorithm; /* name, as in tonari_algorithm */
   const char* variant;   /* "" or what tells it from the algorithm's other variants */
@@ -529,7 +529,9 @@ TONARI_API int tonari_request_get_info(tonari_request request, tonari_request_in
  *           bytes of temporary memory that this rank may use for blocks on their way, besides a few
  *           words per rank and chunk; default 1048576. 64K and 64KiB mean 65536; M, MiB, G and GiB
  *           go on likewise. It may differ between ranks. As many swaps overlap as fit. It is not
- *           exceeded, however small: 0 and 1 both mean a byte at a time.
+ *           exceeded, however small: 0 and 1 both mean a byte at a time. The words are not part of
+ *           it: half a kilobyte for each partner, and in the general exchange more the smaller the
+ *           budget. tonari_request_describe says how many bytes they took at most so far ("books").
  *   tonari_algorithm (TONARI_INPLACE_ALGORITHM)
  *           auto, mpich-order, linear-shift or hierarchical-sets
  *   tonari_channel (TONARI_CHANNEL)

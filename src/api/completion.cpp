@@ -219,11 +219,11 @@ extern "C" int tonari_request_get_info(tonari_request request, tonari_request_in
     require(request, "request"), require(info, "info");
     Prepared& p = *request->prepared;
     if (p.undecided) p.describe_now();
-    *info = {p.algorithm.c_str(),
-             p.variant.c_str(),
-             p.channel.c_str(),
-             p.channel_detail.c_str(),
-             p.reason.c_str(),
+    *info = {p.kept(p.algorithm),
+             p.kept(p.variant),
+             p.kept(p.channel),
+             p.kept(p.channel_detail),
+             p.kept(p.reason),
              p.predicted,
              p.init,
              p.measured,

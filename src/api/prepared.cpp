@@ -102,12 +102,17 @@ void Prepared::describe_now() {
 
 const std::string& Prepared::described() {
   describe_now();
-  if (!running || broken || !exchange) return description;
+  const std::size_t books = exchange && !broken ? exchange->book_bytes() : 0;
+  const std::string about =
+      books > 0 ? text("books: ", books, " bytes at most so far, besides what it holds\n") : "";
+  if (!running || broken || !exchange)
+    return about.empty() ? description : described_ = description + about;
   Awaited awaited;
   const bool seen = while_nobody_tests(*exchange, [&] { exchange->awaits(awaited); });
-  described_ = description + (!seen               ? "now: another thread waits for it\n"
-                              : awaited.nothing() ? "now: it is complete, or about to be\n"
-                                                  : text("now: waits ", sentence(awaited), "\n"));
+  described_ = description + about +
+               (!seen               ? "now: another thread waits for it\n"
+                : awaited.nothing() ? "now: it is complete, or about to be\n"
+                                    : text("now: waits ", sentence(awaited), "\n"));
   return described_;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,8 @@ struct Prepared {
   void describe_now();
   // The description, and while it runs what it waits for.
   const std::string& described();
+  // The same words at an address that stays as long as this lives, whatever is chosen later.
+  const char* kept(const std::string& words) { return told_.insert(words).first->c_str(); }
   void name(const Candidate& candidate);  // what is chosen
   void drive_by_thread();                 // call this before describe
 
@@ -96,6 +99,7 @@ struct Prepared {
   void tell_what_starts_found();
 
   Report report_;
+  std::set<std::string> told_;           // to programs, which may still look at it
   std::string what_, chosen_, details_;  // that the description is made of
   std::string described_;                // with what it waits for
 };

@@ -58,8 +58,9 @@ class Swap {
   // Between exchanges: the data now lies so far from where it was.
   virtual void move(std::ptrdiff_t by) = 0;
 
-  virtual void leave() {}        // this rank stops for good
-  virtual void check() const {}  // throws Errc::peer if the other has ended or left
+  virtual std::size_t book_bytes() const = 0;  // what it takes itself, without the memory it shares
+  virtual void leave() {}                      // this rank stops for good
+  virtual void check() const {}                // throws Errc::peer if the other has ended or left
 };
 
 }  // namespace tonari

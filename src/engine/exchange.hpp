@@ -49,6 +49,9 @@ class Exchange {
   virtual std::string channel_mix() const = 0;
   virtual Bytes bytes() const = 0;  // that this rank sends per exchange
   virtual std::size_t scratch_bytes() const = 0;
+  // Exchanges in place, whose memory is limited: what they have needed at most, so far, to know
+  // where blocks are. Others do not count it.
+  virtual std::size_t book_bytes() const { return 0; }
   virtual void give_up() = 0;  // after a failure, tells the others not to wait for it
   // Where a receive block of the last complete exchange can be read in place until the next start;
   // null if the block is in the receive buffer.

@@ -70,6 +70,7 @@ GeneralExchange::GeneralExchange(std::shared_ptr<const OwnedComm> comm, int firs
   slots_.set_room(machine_.room_begin(), memory_.data());
   if (chunk_bytes_ > 0) chunks_ = memory_.data() + machine_.room();
   requests_.fill(MPI_REQUEST_NULL);
+  count_books();
   const Blocks blocks = blocks_of(problem);
   for (std::size_t j = 0; j < blocks.send.size(); ++j) {
     if (static_cast<int>(j) == rank_) continue;
@@ -95,7 +96,17 @@ bool GeneralExchange::advance() {
   bool moved = active_ > 0 && complete_some();
   if (answer_some()) moved = true;
   if (ask_some()) moved = true;
+  if (moved) count_books();
   return moved;
+}
+
+// One thread at a time advances; others only read.
+void GeneralExchange::count_books() {
+  const std::size_t now = sizeof *this + machine_.bytes() + sizeof *questions_ +
+                          partners_.capacity() * sizeof partners_[0] +
+                          places_.capacity() * sizeof(Slots) +
+                          parks_.capacity() * sizeof(Rearrangement::Park);
+  if (now > most_books_) most_books_ = now;
 }
 
 bool GeneralExchange::complete_some() {

@@ -58,6 +58,7 @@ class GeneralExchange final : public PolledExchange<GeneralExchange> {
   int messages() const override { return messages_; }
   Bytes bytes() const override { return bytes_; }
   std::size_t scratch_bytes() const override { return memory_.bytes(); }
+  std::size_t book_bytes() const override { return most_books_; }
   void awaits(Awaited& awaited) const override;
   // bytes that the last exchange copied inside this rank
   std::uint64_t bytes_parked() const { return machine_.parked_in_all(); }
@@ -81,6 +82,7 @@ class GeneralExchange final : public PolledExchange<GeneralExchange> {
   };
 
   static Blocks blocks_of(const GeneralProblem& problem);
+  void count_books();
   friend PolledExchange;
   bool finished() const { return active_ == 0 && machine_.complete(); }
   bool advance();
@@ -114,6 +116,8 @@ class GeneralExchange final : public PolledExchange<GeneralExchange> {
   std::array<bool, 4> chunk_used_ = {};
   Bytes bytes_ = 0;
   std::atomic<int> messages_ = 0;  // a progress thread may count while the program asks
+
+  std::atomic<std::size_t> most_books_ = 0;
 
   // questions of the next exchange may arrive during this one, so they have another tag
   int parity_ = 0;

@@ -26,6 +26,9 @@ constexpr Bytes worth_swapping_once = 64 * 1024;
 // Chunks of them: long enough for two system calls, short enough for a core's own cache.
 constexpr Bytes least_single_copy = 64 * 1024, largest_single_copy = 256 * 1024;
 
+// In the plan, and in what an exchange keeps of it: with the predecessors and places in lists.
+constexpr std::size_t book_bytes_of_an_operation = sizeof(Operation) + 64;
+
 // Small blocks need no larger chunks: more of them fit.
 std::size_t chunk_for(Bytes least_memory, Bytes largest_block) {
   return static_cast<std::size_t>(std::clamp<Bytes>(
@@ -137,6 +140,7 @@ std::unique_ptr<Exchange> Swapper::make(SwapOrder order,
     const SwapBlock& block = blocks[op.peer];
     made.swaps.push_back(shares(op.peer) ? shared_swap(block) : p2p_swap(block));
     if (!shares(op.peer)) straight += parts(block);
+    made.books += made.swaps.back()->book_bytes() + book_bytes_of_an_operation;
     made.bytes += block.bytes;
   }
   made.link = link_;
@@ -146,6 +150,8 @@ std::unique_ptr<Exchange> Swapper::make(SwapOrder order,
   made.wait = {context_.node()->crowded(), settings_.timeout, 1};
   made.memory = (pool_ ? pool_->chunk() * pool_->count() : 0) + (link_ ? link_->bytes() : 0) +
                 (single_copies_ ? single_copies_->bytes() : 0);
+  made.books += sizeof(SwapExchange) + needs_.size() * sizeof(SwapNeed) +
+                (pool_ ? pool_->count() * sizeof(std::byte*) : 0);
   made.messages = static_cast<int>(
       std::min<Bytes>(straight + (link_ ? link_->messages() : 0), std::numeric_limits<int>::max()));
   if (link_ && link_->messages() > 0)

@@ -26,7 +26,7 @@ class SwapExchange final : public PolledExchange<SwapExchange> {
     WaitPolicy wait = {};
     int messages = 0;
     Bytes bytes = 0;
-    std::size_t memory = 0;
+    std::size_t memory = 0, books = 0;
     std::string channel_mix;
   };
   SwapExchange(const Plan& plan, Parts parts);
@@ -36,6 +36,7 @@ class SwapExchange final : public PolledExchange<SwapExchange> {
   std::string channel_mix() const override { return parts_.channel_mix; }
   Bytes bytes() const override { return parts_.bytes; }
   std::size_t scratch_bytes() const override { return parts_.memory; }
+  std::size_t book_bytes() const override { return parts_.books; }
   void give_up() override;
   // All blocks lie in one buffer, the program's send_space.
   void rebind(std::span<const std::ptrdiff_t> shifts) override;

@@ -26,6 +26,7 @@ class WrappedExchange : public Exchange {
   std::string channel_mix() const override { return inner_->channel_mix(); }
   Bytes bytes() const override { return inner_->bytes(); }
   std::size_t scratch_bytes() const override { return inner_->scratch_bytes(); }
+  std::size_t book_bytes() const override { return inner_->book_bytes(); }
   void give_up() override { inner_->give_up(); }
   const std::byte* view(std::size_t block) const override { return inner_->view(block); }
   void awaits(Awaited& awaited) const override { inner_->awaits(awaited); }

@@ -32,8 +32,38 @@ std::size_t resident_segments() {
 // Bytes that are not the MPI's, which takes more for its messages now and then.
 std::size_t heap() { return static_cast<std::size_t>(live().bytes); }
 
+// What the request says that it holds: bytes on their way, and books.
+std::size_t told(tonari_request request) {
+  tonari_request_info info;
+  EXPECT_OK(tonari_request_get_info(request, &info));
+  const std::string text = tonari_request_describe(request), words = "books: ";
+  const std::size_t at = text.find(words);
+  EXPECT_NE(at, std::string::npos) << text;
+  const std::size_t books =
+      at == std::string::npos ? 0 : std::stoul(text.substr(at + words.size()));
+  return static_cast<std::size_t>(info.scratch_bytes) + books;
+}
+
 class InPlaceMemory : public testing::Test {
  protected:
+  // An exchange, and the most that it adds to what is allocated meanwhile.
+  static std::size_t most_held(tonari_request request, std::size_t before) {
+    std::size_t most = heap();
+    EXPECT_OK(tonari_start(request));
+    for (int flag = 0; !flag;) {
+      EXPECT_OK(tonari_test(request, &flag));
+      most = std::max(most, heap());
+    }
+    return most - before;
+  }
+  // but for `fixed` bytes, which do not depend on ranks, blocks and budget
+  static void expect_all_is_told(tonari_request request, std::size_t held,
+                                 std::size_t fixed = allowance / 4) {
+    EXPECT_LE(held, told(request) + fixed) << tonari_request_describe(request);
+    // which counts what the allocator adds to small pieces
+    EXPECT_LE(told(request), held + held / 3 + fixed) << tonari_request_describe(request);
+  }
+
   int rank = world_rank(), ranks = world_size();
 };
 
@@ -103,6 +133,44 @@ TEST_F(InPlaceMemory, ElementsAreNotListed) {
       break;
     }
   MPI_Type_free(&pair), MPI_Type_free(&element);
+}
+
+// A budget that is smaller than the books: they are told of, and counted.
+TEST_F(InPlaceMemory, BooksOfATinyBudgetAreTold) {
+  if (!counts_allocations()) GTEST_SKIP() << "sanitizers have a malloc of their own";
+  // each block moves on by half a block: nothing can be stored before something else has left
+  const int n = 64 * static_cast<int>(kib), half = n / 2;
+  std::vector<char> data(static_cast<std::size_t>(ranks * n + half));
+  std::vector<int> counts(static_cast<std::size_t>(ranks), n);
+  std::vector<MPI_Aint> from, to;
+  for (int j = 0; j < ranks; ++j) from.push_back(j * n), to.push_back(j * n + half);
+  const Info tiny{{"tonari_inplace_memory", "17"}, {"tonari_channel", "p2p-packed"}};
+  for (int turn = 0; turn < 2; ++turn) {  // what the first one makes stays with the communicator
+    const std::size_t before = heap();
+    tonari_request request = TONARI_REQUEST_NULL;
+    ASSERT_OK(tonari_alltoallv_inplace_general_init(data.data(), counts.data(), from.data(),
+                                                    counts.data(), to.data(), MPI_CHAR,
+                                                    MPI_COMM_WORLD, tiny, &request));
+    const std::size_t held = most_held(request, before);
+    if (turn == 1) expect_all_is_told(request, held);
+    EXPECT_OK(tonari_request_free(&request));
+  }
+}
+
+// One for each other rank, whatever the budget and the blocks.
+TEST_F(InPlaceMemory, BooksOfSwapsAreTold) {
+  if (!counts_allocations()) GTEST_SKIP() << "sanitizers have a malloc of their own";
+  std::vector<char> data(static_cast<std::size_t>(ranks) * 4 * kib);
+  for (int turn = 0; turn < 2; ++turn) {
+    const std::size_t before = heap();
+    tonari_request request = TONARI_REQUEST_NULL;
+    ASSERT_OK(tonari_alltoall_inplace_init(
+        data.data(), 4 * static_cast<int>(kib), MPI_CHAR, MPI_COMM_WORLD,
+        Info{{"tonari_inplace_memory", "17"}, {"tonari_tune", "off"}}, &request));
+    const std::size_t held = most_held(request, before);
+    if (turn == 1) expect_all_is_told(request, held, 9 * kib / 4);
+    EXPECT_OK(tonari_request_free(&request));
+  }
 }
 
 // start and test do some of the work, not all of it: a program has other things to do.

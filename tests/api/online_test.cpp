@@ -186,6 +186,21 @@ TEST_F(OnlineRequests, SayHowFarTheyAreAndAreRemembered) {
   ADD_FAILURE() << "the winner is never remembered, such as of: " << last;
 }
 
+// Whatever they find out later, the words that the program has been given stay what they were.
+TEST_F(OnlineRequests, TellInWordsThatStay) {
+  if (world_size() == 1) GTEST_SKIP() << "nothing to choose from";
+  Tuned tuned(*this, Operation::alltoall, small, online);
+  std::vector<std::pair<const char*, std::string>> told;
+  for (int round = 0; round < enough; ++round) {
+    tuned.start(round);
+    EXPECT_OK(tonari_wait(tuned.request));
+    const tonari_request_info about = tuned.info();
+    for (const char* words : {about.algorithm, about.variant, about.channel, about.channel_detail})
+      told.emplace_back(words, words);
+  }
+  for (const auto& [words, then] : told) EXPECT_EQ(words, then);
+}
+
 // Whoever makes a second request while the first still lives knows what its starts have decided.
 TEST_F(OnlineRequests, AreRememberedBeforeTheyAreFreed) {
   if (world_size() == 1 || ranks_are_slow()) GTEST_SKIP() << "nothing to choose from";

@@ -46,6 +46,10 @@ class P2pSwap final : public Swap {
     out_.restart(), in_.restart();
   }
 
+  std::size_t book_bytes() const override {
+    return sizeof *this + flights_.capacity() * sizeof(Flight);
+  }
+
   void move(std::ptrdiff_t by) override {
     block_.move(by);
     out_ = block_.walk(), in_ = block_.walk();

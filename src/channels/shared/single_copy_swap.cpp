@@ -61,6 +61,7 @@ class SingleCopySwap final : public Swap {
     return other_is_done() ? completed() : State::idle;
   }
 
+  std::size_t book_bytes() const override { return sizeof *this; }
   void move(std::ptrdiff_t by) override { block_.move(by); }
   void leave() override {
     ends_.in->leave();

@@ -22,6 +22,7 @@ class SharedSwap final : public Swap {
     sent_ = received_ = {};
   }
 
+  std::size_t book_bytes() const override { return sizeof *this; }
   void move(std::ptrdiff_t by) override {
     block_.move(by);
     out_ = block_.walk(), in_ = block_.walk();

@@ -91,6 +91,14 @@ class Rearrangement {
     return lacking_free_.runs() + lacking_blocked_.runs() + unasked_.runs() + parking_.runs() +
            parked_.size();
   }
+  // What the bookkeeping takes now.
+  std::size_t bytes() const {
+    const std::size_t initially =
+        initially_unasked_.runs() + initially_free_.runs() + initially_blocked_.runs();
+    return (blocks_.send.capacity() + blocks_.recv.capacity()) * sizeof(Slots) +
+           receive_.capacity() * sizeof(Block) + (initially + fragments()) * SlotSet::run_bytes +
+           parked_.size() * sizeof(Slot);
+  }
 
  private:
   struct Block {

@@ -32,7 +32,8 @@ class SlotSet {
   std::uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   std::size_t runs() const { return ends_.size(); }
-  Slots holding(Slot slot) const;  // the run that holds it; empty if none does
+  static constexpr std::size_t run_bytes = 64;  // of memory: a node of the map
+  Slots holding(Slot slot) const;               // the run that holds it; empty if none does
   // the first run from this slot on, without what lies before it; empty if none
   Slots from(Slot slot) const;
   Slots last() const;  // of a set that is not empty
