@@ -106,6 +106,24 @@ def with_variables(command: Sequence[str], kind: str, variables: Mapping[str, st
     return ["env", *pairs, *command]
 
 
+SIGN = "loaded"  # a file in the folder of a job
+
+
+def sign_in(folder: str) -> dict[str, str]:
+    """What makes ranks leave a sign there when they initialize MPI with the library loaded."""
+    return {"TONARI_RUN_LOADED": f"{folder}/{SIGN}"}
+
+
+def was_loaded(folder: str) -> bool:
+    """Whether any rank has done so."""
+    return (Path(folder) / SIGN).exists()
+
+
+def has_ended(folder: str) -> bool:
+    """Whether any rank that writes records has come to its end."""
+    return any(Path(folder).glob("*.jsonl"))
+
+
 def read_records(folder: Path) -> list[dict[str, Any]]:
     """What all processes of a job have written; a line that one was killed in is left out."""
     return [

@@ -104,6 +104,8 @@ constexpr Setting table[] = {
      "tonari. On all ranks, or it is 0"},
     {"", "TONARI_RUN_REPORT", word, "the name of a folder", "", "libtonari_preload", false,
      "where processes write what each place has called, which `tonari run` reads"},
+    {"", "TONARI_RUN_LOADED", word, "the name of a file", "", "libtonari_preload", false,
+     "which processes make when they initialize MPI: `tonari run` sees that they have the library"},
     {"", "TONARI_ADVISE_REPORT", word, "the name of a folder", "", "libtonari_advise", false,
      "where processes write which messages they sent, which `tonari advise` reads"},
 };

@@ -60,6 +60,7 @@ enum class SettingId : std::uint8_t {
   preload,
   repair,
   run_report,
+  run_loaded,
   advise_report,
 };
 

@@ -31,6 +31,9 @@ struct CallTold {
 
 bool recording();
 
+// This process calls the MPI: it writes its records when it ends, even if there are none.
+void expect_records();
+
 // Without memory the call is lost.
 void record_call(const CallTold& told) noexcept;
 

@@ -30,6 +30,7 @@ TEST(SettingTable, IdsAreRows) {
                                                     {preload, "TONARI_PRELOAD"},
                                                     {repair, "TONARI_REPAIR"},
                                                     {run_report, "TONARI_RUN_REPORT"},
+                                                    {run_loaded, "TONARI_RUN_LOADED"},
                                                     {advise_report, "TONARI_ADVISE_REPORT"}};
   for (const auto& [id, variable] : rows) EXPECT_STREQ(setting(id).variable, variable);
   EXPECT_STREQ(setting(recv_view).key, "tonari_recv_view");

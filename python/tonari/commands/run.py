@@ -6,13 +6,13 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from tonari import output, preload
 from tonari.completion import values
-from tonari.views.run import show
+from tonari.views.run import show, warn
 
 COMMAND = "What starts your program: mpiexec -n 8 ./app. Put -- before it."
 MPI = Annotated[
@@ -57,17 +57,17 @@ def run(
     library = preload.library_for(mpi or preload.mpi_of(command, kind))
     # Here, since nodes that share no other folder share the one where jobs are started.
     with tempfile.TemporaryDirectory(prefix=".tonari-run-", dir=Path.cwd()) as folder:
-        variables = {"LD_PRELOAD": preload.before(library)}
+        variables = {"LD_PRELOAD": preload.before(library)} | preload.sign_in(folder)
         if explain or json:
             variables["TONARI_RUN_REPORT"] = folder
         status = subprocess.run(preload.with_variables(command, kind, variables)).returncode
+        status = status if status >= 0 else 128 - status
+        loaded, ended = preload.was_loaded(folder), preload.has_ended(folder)
         rows = preload.rows(preload.read_records(Path(folder)))
-    _tell(rows, explain, json)
-    raise typer.Exit(status if status >= 0 else 128 - status)
-
-
-def _tell(rows: list[dict[str, Any]], explain: bool, json: Path | None) -> None:
     if json:
         json.write_text(output.as_json(rows), encoding="utf-8")
-    if explain:
-        show(rows)
+    if not loaded:
+        warn()
+    elif explain:
+        show(rows, killed=status != 0 or not ended)
+    raise typer.Exit(status)

@@ -11,11 +11,28 @@ from rich.console import Console
 from tonari import output
 
 
-def show(rows: Sequence[Mapping[str, Any]]) -> None:
-    """A line for each place that calls, and what decided."""
+def warn() -> None:
+    """What the user asked for has not happened, whatever the program did."""
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console.print(
+        "tonari: warning: no rank has loaded libtonari_preload.so: the MPI did all calls."
+    )
+    console.print("Does the command set LD_PRELOAD itself (-x, -genv, --app, env)? Is the program")
+    console.print("linked statically? Can ranks write into this folder?")
+
+
+def show(rows: Sequence[Mapping[str, Any]], killed: bool) -> None:
+    """A line for each place that calls, and what decided. killed: ranks may have ended before they
+    could tell, as after MPI_Abort."""
     console = Console(stderr=True, highlight=False)
+    if killed:
+        console.print(
+            "tonari: the program did not end as it should. Ranks that aborted or were killed"
+        )
+        console.print("have left no records of their calls.")
     if not rows:
-        console.print("tonari: the program made no neighborhood collective")
+        if not killed:
+            console.print("tonari: the program made no neighborhood collective")
         return
     table = output.table("call", "calls", "by tonari", "bytes", "tonari", "MPI", "first")
     for row in rows:

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tells `tonari run` that a program of MPI has loaded this library: other processes do so, too, such
+// as the `env` that then loads the program without it. Here the program initializes MPI.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/setting.hpp"
+#include "preload/interpose.hpp"
+#include "preload/sites.hpp"
+
+namespace tonari::preload {
+namespace {
+
+// Many processes, one file.
+void make(const char* file) {
+  if (access(file, F_OK) == 0) return;
+  const int made = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (made >= 0) (void)close(made);
+}
+
+template <class Function, class... Arguments>
+int tell_and_begin(const Called<Function>& called, Arguments... arguments) {
+  if (const auto file = in_environment(setting(SettingId::run_loaded))) make(file->c_str());
+  expect_records();
+  return called.real(arguments...);
+}
+
+}  // namespace
+
+TONARI_IN_FRONT_OF(MPI_Init, (int* argc, char*** argv), tell_and_begin(called, argc, argv));
+TONARI_IN_FRONT_OF(MPI_Init_thread, (int* argc, char*** argv, int required, int* provided),
+                   tell_and_begin(called, argc, argv, required, provided));
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
+TONARI_IN_FRONT_OF(MPI_Session_init, (Handle info, Handle handler, void* session),
+                   tell_and_begin(called, info, handler, session));
+#endif
+
+}  // namespace tonari::preload
