@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Libraries in front of a job's MPI: which one fits, how launchers pass it on to the ranks but do not
-load it themselves, and what the ranks have written."""
+"""Libraries in front of a job's MPI: which one fits, how launchers pass it on to the ranks but do
+not load it themselves, and what the ranks have written."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ namespace tonari::preload {
 // said once per job, and all calls go to the program's MPI with the words that they came with.
 bool all_calls_pass();
 
-// Whether libtonari makes the call, whose candidate `native` calls the MPI; this library itself; or,
-// if site is null, a tool to which this library has passed it on.
+// Whether libtonari makes the call, whose candidate `native` calls the MPI, or this library itself.
+// If site is null, a tool does, to which this library has passed the call on.
 bool from_tonari(const void* site);
 
 // Whether the MPI itself makes the call, to something else than MPI.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tells `tonari run` that a program of MPI has loaded this library: other processes do so, too, such
-// as the `env` that then loads the program without it. Here the program initializes MPI.
+// Tells `tonari run` that a program of MPI has loaded this library. Other processes load it, too,
+// such as the `env` that then starts the program without it. Here the program initializes MPI.
 #include <fcntl.h>
 #include <unistd.h>
 
