@@ -40,7 +40,7 @@ inline std::string with_decimals(double value, int digits) {
   return {text.data(), end.ptr};
 }
 
-// ASCII only: the lower case of I is another letter in Turkish.
+// ASCII only: Turkish has another lower case of I.
 inline char lower_case(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 
 RULES = {
     r"\b(strtod|strtof|strtold|atof|stod|stof|stold)\s*\(": "from_chars, or real_number",
-    r"\b(tolower|toupper|isalpha|isalnum|isspace|ispunct|isupper|islower)\s*\(": "ASCII letters",
+    r"\b(tolower|toupper|isalpha|isalnum|isspace|ispunct|isupper|islower)\s*\(": "ranges of ASCII",
     r"\bto_string\((?:static_cast<(?:double|float)>|[^()]*[\d ]\.\d)": "text, or with_decimals",
     r"%[-+ #0]*[\d*]*(?:\.[\d*]+)?L?[aefgAEFG](?![A-Za-z])": "%s and with_decimals",
     r"\bstd::(?:[io]?stringstream|[io]fstream|fstream)\s+\w": "Classic<...>",
