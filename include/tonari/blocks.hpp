@@ -33,15 +33,16 @@ struct BlocksShape : tonari_blocks_shape {
               std::int64_t halo, MPI_Datatype cell)
       : tonari_blocks_shape{} {
     if (all.size() != ranks.size())
-      throw Failure(TONARI_ERR_ARGUMENT,
-                    "tonari::BlocksShape: there are " + std::to_string(all.size()) + " boxes and " +
-                        std::to_string(ranks.size()) + " owners; every box must have one");
+      wrong = "tonari::BlocksShape: there are " + std::to_string(all.size()) + " boxes and " +
+              std::to_string(ranks.size()) + " owners; every box must have one";
     dims = dimensions, type = cell;
-    count = static_cast<std::int64_t>(all.size());
+    count = wrong.empty() ? static_cast<std::int64_t>(all.size()) : -1;
     boxes = all.data(), owners = ranks.data();
     // what is wrong with dims is said by tonari_blocks_create
     for (int k = 0; k < dims && k < TONARI_GRID_MAX_DIMS; ++k) lower[k] = upper[k] = halo;
   }
+
+  std::string wrong;  // of its lists; all ranks hear of it when Blocks is made
 };
 
 class [[nodiscard]] Blocks {
@@ -57,6 +58,8 @@ class [[nodiscard]] Blocks {
     own_.resize(static_cast<std::size_t>(count));
     check(tonari_blocks_get_own(handle_, &count, own_.data()));
   }
+  [[nodiscard]] Blocks(MPI_Comm comm, const BlocksShape& shape, MPI_Info info = MPI_INFO_NULL)
+      : Blocks(comm, told(shape), info) {}
   Blocks(Blocks&& other) noexcept
       : handle_(std::exchange(other.handle_, TONARI_BLOCKS_NULL)),
         fields_(other.fields_),
@@ -95,11 +98,8 @@ class [[nodiscard]] Blocks {
   }
   // Starts a request of these blocks with other arrays; see tonari_blocks_start_with.
   void start_with(const Request& request, std::span<void* const> arrays) const {
-    if (arrays.size() != own_.size() * static_cast<std::size_t>(fields_))
-      throw Failure(TONARI_ERR_ARGUMENT,
-                    "tonari::Blocks::start_with: there are " + std::to_string(arrays.size()) +
-                        " arrays; there must be " +
-                        std::to_string(own_.size() * static_cast<std::size_t>(fields_)));
+    if (const std::string wrong = wrong_number(arrays.size()); !wrong.empty())
+      throw Failure(TONARI_ERR_ARGUMENT, "tonari::Blocks::start_with: " + wrong);
     check(tonari_blocks_start_with(request.handle(), arrays.data()));
   }
   void forward(std::span<void* const> arrays, const tonari_ghosts& ghosts = {}) const {
@@ -113,10 +113,22 @@ class [[nodiscard]] Blocks {
   tonari_blocks handle() const noexcept { return handle_; }  // stays owned
 
  private:
+  static const tonari_blocks_shape& told(const BlocksShape& shape) {
+    if (!shape.wrong.empty()) detail::Spans::refuse(shape.wrong);
+    return shape;
+  }
+  std::string wrong_number(std::size_t arrays) const {
+    const std::size_t wanted = own_.size() * static_cast<std::size_t>(fields_);
+    if (arrays == wanted) return "";
+    return "there are " + std::to_string(arrays) + " arrays; there must be " +
+           std::to_string(wanted) + ", one for each own block and field";
+  }
   // A rank that gave the wrong number of them gives none, so that the call fails on all ranks.
   void* const* all(std::span<void* const> arrays) const {
-    return arrays.size() == own_.size() * static_cast<std::size_t>(fields_) ? arrays.data()
-                                                                            : nullptr;
+    const std::string wrong = wrong_number(arrays.size());
+    if (wrong.empty()) return arrays.data();
+    detail::Spans::refuse("tonari::Blocks: " + wrong);
+    return nullptr;
   }
 
   tonari_blocks handle_ = TONARI_BLOCKS_NULL;

@@ -74,8 +74,7 @@ class [[nodiscard]] Grid {
   // arrays: of the program, copies x subdomains x fields, or empty: tonari allocates.
   [[nodiscard]] Grid(MPI_Comm cart, const tonari_grid_shape& shape,
                      std::span<void* const> arrays = {}, MPI_Info info = MPI_INFO_NULL) {
-    check(
-        tonari_grid_create(cart, &shape, arrays.empty() ? nullptr : arrays.data(), info, &handle_));
+    check(tonari_grid_create(cart, &shape, all(arrays, shape), info, &handle_));
     check(tonari_grid_get_info(handle_, &info_));
     std::array<int, TONARI_GRID_MAX_DIMS> ranks{}, coordinates{};
     MPI_Cart_get(cart, info_.dims, ranks.data(), periodic_.data(), coordinates.data());
@@ -270,6 +269,19 @@ class [[nodiscard]] Grid {
   tonari_grid handle() const noexcept { return handle_; }  // stays owned
 
  private:
+  // As many as C reads, or none: then all ranks hear what is wrong.
+  static void* const* all(std::span<void* const> arrays, const tonari_grid_shape& shape) {
+    if (arrays.empty()) return nullptr;
+    const auto at_least_1 = [](int n) { return static_cast<std::size_t>(std::max(n, 1)); };
+    std::size_t wanted = at_least_1(shape.copies) * at_least_1(shape.fields);
+    for (int k = 0; k < shape.dims && k < TONARI_GRID_MAX_DIMS; ++k)
+      wanted *= at_least_1(shape.subdomains[k]);
+    if (arrays.size() == wanted) return arrays.data();
+    detail::Spans::refuse("tonari::Grid: there are " + std::to_string(arrays.size()) +
+                          " arrays; there must be " + std::to_string(wanted) +
+                          ", one for each copy, subdomain and field");
+    return nullptr;
+  }
   std::size_t own_bytes(int subdomain) const {
     std::size_t bytes = info_.element_bytes;
     for (const std::int64_t n : cells(subdomain)) bytes *= static_cast<std::size_t>(n);

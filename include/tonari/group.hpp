@@ -26,7 +26,10 @@ class [[nodiscard]] Group {
   // Where the group was not closed, because of an exception for instance: it is given up, and
   // closing it fails on the ranks that do so. Collective as end() is.
   ~Group() {
-    if (open_) tonari_group_end(MPI_INFO_NULL, nullptr);
+    if (!open_) return;
+    tonari_refuse(TONARI_ERR_ARGUMENT,
+                  "the group was given up: its scope was left before end() or run()");
+    tonari_group_end(MPI_INFO_NULL, nullptr);
   }
 
   // What a call of this group returned.

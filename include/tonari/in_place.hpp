@@ -10,6 +10,14 @@
 namespace tonari {
 inline namespace api0 {  // the names link apart from anything else of namespace tonari
 
+namespace detail {
+
+inline Spans::Wanted per_rank(const Counts& counts, MPI_Comm comm, const char* name) {
+  return {counts, Spans::ranks(comm), name, "rank"};
+}
+
+}  // namespace detail
+
 // ---- In place, between all ranks of a communicator (tonari.h): block j goes to rank j, and what
 // rank j had for this one takes its place.
 //
@@ -38,20 +46,21 @@ inline void alltoall_inplace(void* buf, MPI_Count count, MPI_Datatype type, MPI_
 template <detail::Writable Buffer>
 Request alltoall_inplace_init(Buffer&& buf, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
   const auto all = detail::elements_of(buf);
-  return alltoall_inplace_init(all.data, detail::Spans::block(all, detail::Spans::ranks(comm)),
+  return alltoall_inplace_init(all.data,
+                               detail::Spans::block(all, detail::Spans::ranks(comm), "buf"),
                                all.type(), comm, info);
 }
 template <detail::Writable Buffer>
 Request ialltoall_inplace(Buffer&& buf, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
   const auto all = detail::elements_of(buf);
-  return ialltoall_inplace(all.data, detail::Spans::block(all, detail::Spans::ranks(comm)),
+  return ialltoall_inplace(all.data, detail::Spans::block(all, detail::Spans::ranks(comm), "buf"),
                            all.type(), comm, info);
 }
 template <detail::Writable Buffer>
 void alltoall_inplace(Buffer&& buf, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
   const auto all = detail::elements_of(buf);
-  alltoall_inplace(all.data, detail::Spans::block(all, detail::Spans::ranks(comm)), all.type(),
-                   comm, info);
+  alltoall_inplace(all.data, detail::Spans::block(all, detail::Spans::ranks(comm), "buf"),
+                   all.type(), comm, info);
 }
 
 inline Request alltoallv_inplace_init(void* buf, const Counts& counts,
@@ -59,9 +68,10 @@ inline Request alltoallv_inplace_init(void* buf, const Counts& counts,
                                       MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
     return detail::Spans::with_counts(
-        tonari_alltoallv_inplace_init, tonari_alltoallv_inplace_init_c, counts,
-        detail::Spans::ranks(comm), [&](auto function, auto n) {
-          return function(buf, n, detail::Spans::per_rank(displs, comm), type, comm, info, out);
+        tonari_alltoallv_inplace_init, tonari_alltoallv_inplace_init_c,
+        detail::per_rank(counts, comm, "counts"), [&](auto function, auto n) {
+          return function(buf, n, detail::Spans::per_rank(displs, comm, "displs"), type, comm, info,
+                          out);
         });
   });
 }
@@ -69,19 +79,20 @@ inline Request ialltoallv_inplace(void* buf, const Counts& counts, std::span<con
                                   MPI_Datatype type, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
     return detail::Spans::with_counts(
-        tonari_ialltoallv_inplace, tonari_ialltoallv_inplace_c, counts, detail::Spans::ranks(comm),
-        [&](auto function, auto n) {
-          return function(buf, n, detail::Spans::per_rank(displs, comm), type, comm, info, out);
+        tonari_ialltoallv_inplace, tonari_ialltoallv_inplace_c,
+        detail::per_rank(counts, comm, "counts"), [&](auto function, auto n) {
+          return function(buf, n, detail::Spans::per_rank(displs, comm, "displs"), type, comm, info,
+                          out);
         });
   });
 }
 inline void alltoallv_inplace(void* buf, const Counts& counts, std::span<const MPI_Aint> displs,
                               MPI_Datatype type, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
-  check(detail::Spans::with_counts(tonari_alltoallv_inplace, tonari_alltoallv_inplace_c, counts,
-                                   detail::Spans::ranks(comm), [&](auto function, auto n) {
-                                     return function(buf, n, detail::Spans::per_rank(displs, comm),
-                                                     type, comm, info);
-                                   }));
+  check(detail::Spans::with_counts(
+      tonari_alltoallv_inplace, tonari_alltoallv_inplace_c,
+      detail::per_rank(counts, comm, "counts"), [&](auto function, auto n) {
+        return function(buf, n, detail::Spans::per_rank(displs, comm, "displs"), type, comm, info);
+      }));
 }
 template <detail::Writable Buffer>
   requires detail::OfNumbers<Buffer>
@@ -114,10 +125,10 @@ inline Request alltoallw_inplace_init(void* buf, const Counts& counts,
                                       MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
     return detail::Spans::with_counts(
-        tonari_alltoallw_inplace_init, tonari_alltoallw_inplace_init_c, counts,
-        detail::Spans::ranks(comm), [&](auto function, auto n) {
-          return function(buf, n, detail::Spans::per_rank(displs, comm),
-                          detail::Spans::per_rank(types, comm), comm, info, out);
+        tonari_alltoallw_inplace_init, tonari_alltoallw_inplace_init_c,
+        detail::per_rank(counts, comm, "counts"), [&](auto function, auto n) {
+          return function(buf, n, detail::Spans::per_rank(displs, comm, "displs"),
+                          detail::Spans::per_rank(types, comm, "types"), comm, info, out);
         });
   });
 }
@@ -126,22 +137,22 @@ inline Request ialltoallw_inplace(void* buf, const Counts& counts, std::span<con
                                   MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
     return detail::Spans::with_counts(
-        tonari_ialltoallw_inplace, tonari_ialltoallw_inplace_c, counts, detail::Spans::ranks(comm),
-        [&](auto function, auto n) {
-          return function(buf, n, detail::Spans::per_rank(displs, comm),
-                          detail::Spans::per_rank(types, comm), comm, info, out);
+        tonari_ialltoallw_inplace, tonari_ialltoallw_inplace_c,
+        detail::per_rank(counts, comm, "counts"), [&](auto function, auto n) {
+          return function(buf, n, detail::Spans::per_rank(displs, comm, "displs"),
+                          detail::Spans::per_rank(types, comm, "types"), comm, info, out);
         });
   });
 }
 inline void alltoallw_inplace(void* buf, const Counts& counts, std::span<const MPI_Aint> displs,
                               std::span<const MPI_Datatype> types, MPI_Comm comm,
                               MPI_Info info = MPI_INFO_NULL) {
-  check(detail::Spans::with_counts(tonari_alltoallw_inplace, tonari_alltoallw_inplace_c, counts,
-                                   detail::Spans::ranks(comm), [&](auto function, auto n) {
-                                     return function(buf, n, detail::Spans::per_rank(displs, comm),
-                                                     detail::Spans::per_rank(types, comm), comm,
-                                                     info);
-                                   }));
+  check(detail::Spans::with_counts(
+      tonari_alltoallw_inplace, tonari_alltoallw_inplace_c,
+      detail::per_rank(counts, comm, "counts"), [&](auto function, auto n) {
+        return function(buf, n, detail::Spans::per_rank(displs, comm, "displs"),
+                        detail::Spans::per_rank(types, comm, "types"), comm, info);
+      }));
 }
 
 inline Request alltoallv_inplace_general_init(void* buf, const Counts& sendcounts,
@@ -152,11 +163,12 @@ inline Request alltoallv_inplace_general_init(void* buf, const Counts& sendcount
                                               MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
     return detail::Spans::with_counts(
-        tonari_alltoallv_inplace_general_init, tonari_alltoallv_inplace_general_init_c, sendcounts,
-        detail::Spans::ranks(comm), recvcounts, detail::Spans::ranks(comm),
-        [&](auto function, auto n, auto m) {
-          return function(buf, n, detail::Spans::per_rank(senddispls, comm), m,
-                          detail::Spans::per_rank(recvdispls, comm), type, comm, info, out);
+        tonari_alltoallv_inplace_general_init, tonari_alltoallv_inplace_general_init_c,
+        detail::per_rank(sendcounts, comm, "sendcounts"),
+        detail::per_rank(recvcounts, comm, "recvcounts"), [&](auto function, auto n, auto m) {
+          return function(buf, n, detail::Spans::per_rank(senddispls, comm, "senddispls"), m,
+                          detail::Spans::per_rank(recvdispls, comm, "recvdispls"), type, comm, info,
+                          out);
         });
   });
 }
@@ -167,11 +179,12 @@ inline Request ialltoallv_inplace_general(void* buf, const Counts& sendcounts,
                                           MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
   return detail::Spans::made([&](tonari_request* out) {
     return detail::Spans::with_counts(
-        tonari_ialltoallv_inplace_general, tonari_ialltoallv_inplace_general_c, sendcounts,
-        detail::Spans::ranks(comm), recvcounts, detail::Spans::ranks(comm),
-        [&](auto function, auto n, auto m) {
-          return function(buf, n, detail::Spans::per_rank(senddispls, comm), m,
-                          detail::Spans::per_rank(recvdispls, comm), type, comm, info, out);
+        tonari_ialltoallv_inplace_general, tonari_ialltoallv_inplace_general_c,
+        detail::per_rank(sendcounts, comm, "sendcounts"),
+        detail::per_rank(recvcounts, comm, "recvcounts"), [&](auto function, auto n, auto m) {
+          return function(buf, n, detail::Spans::per_rank(senddispls, comm, "senddispls"), m,
+                          detail::Spans::per_rank(recvdispls, comm, "recvdispls"), type, comm, info,
+                          out);
         });
   });
 }
@@ -181,11 +194,11 @@ inline void alltoallv_inplace_general(void* buf, const Counts& sendcounts,
                                       std::span<const MPI_Aint> recvdispls, MPI_Datatype type,
                                       MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
   check(detail::Spans::with_counts(
-      tonari_alltoallv_inplace_general, tonari_alltoallv_inplace_general_c, sendcounts,
-      detail::Spans::ranks(comm), recvcounts, detail::Spans::ranks(comm),
-      [&](auto function, auto n, auto m) {
-        return function(buf, n, detail::Spans::per_rank(senddispls, comm), m,
-                        detail::Spans::per_rank(recvdispls, comm), type, comm, info);
+      tonari_alltoallv_inplace_general, tonari_alltoallv_inplace_general_c,
+      detail::per_rank(sendcounts, comm, "sendcounts"),
+      detail::per_rank(recvcounts, comm, "recvcounts"), [&](auto function, auto n, auto m) {
+        return function(buf, n, detail::Spans::per_rank(senddispls, comm, "senddispls"), m,
+                        detail::Spans::per_rank(recvdispls, comm, "recvdispls"), type, comm, info);
       }));
 }
 template <detail::Writable Buffer>

@@ -27,13 +27,11 @@ class [[nodiscard]] Neighborhood : detail::Spans {
     const bool whole =
         offsets.size() % d == 0 && offsets.size() / d <= std::numeric_limits<int>::max();
     // A negative count makes all ranks fail, not just this one.
-    const int code = tonari_neighborhood_create_cart(
-        cart, whole ? static_cast<int>(offsets.size() / d) : -1, offsets.data(), info, &handle_);
     if (!whole)
-      throw Failure(TONARI_ERR_ARGUMENT, std::to_string(offsets.size()) +
-                                             " integers are no list of offsets in " +
-                                             std::to_string(d) + " dimensions");
-    check(code);
+      refuse(std::to_string(offsets.size()) + " integers are no list of offsets in " +
+             std::to_string(d) + " dimensions");
+    check(tonari_neighborhood_create_cart(cart, whole ? static_cast<int>(offsets.size() / d) : -1,
+                                          offsets.data(), info, &handle_));
   }
   // Any directed graph; both ends of an edge list it.
   static Neighborhood adjacent(MPI_Comm comm, std::span<const int> sources,
@@ -50,9 +48,9 @@ class [[nodiscard]] Neighborhood : detail::Spans {
                                std::span<const int> destinations, std::span<const int> destweights,
                                MPI_Info info = MPI_INFO_NULL) {
     Neighborhood near;
-    const bool fits =
-        sources.size() == sourceweights.size() && destinations.size() == destweights.size();
     // A negative count makes all ranks fail, not just this one.
+    const bool fits = as_many(sourceweights, whole(sources.size()), "sourceweights", "source") &&
+                      as_many(destweights, whole(destinations.size()), "destweights", "target");
     check(tonari_neighborhood_create_adjacent(
         comm, fits ? whole(sources.size()) : -1, sources.data(), sourceweights.data(),
         whole(destinations.size()), destinations.data(), destweights.data(), info, &near.handle_));
@@ -117,8 +115,8 @@ class [[nodiscard]] Neighborhood : detail::Spans {
   Request alltoall_init(Send&& send, Recv&& recv, MPI_Info info = MPI_INFO_NULL) const {
     const auto out = detail::elements_of(send);
     const auto in = detail::elements_of(recv);
-    return alltoall_init(out.data, block(out, count()), out.type(), in.data,
-                         block(in, sources_count()), in.type(), info);
+    return alltoall_init(out.data, block(out, count(), "send"), out.type(), in.data,
+                         block(in, sources_count(), "recv"), in.type(), info);
   }
   // send: one block; recv: sources_count() blocks of its size.
   template <detail::Readable Send, detail::Writable Recv>
@@ -126,8 +124,8 @@ class [[nodiscard]] Neighborhood : detail::Spans {
   Request allgather_init(Send&& send, Recv&& recv, MPI_Info info = MPI_INFO_NULL) const {
     const auto out = detail::elements_of(send);
     const auto in = detail::elements_of(recv);
-    return allgather_init(out.data, all(out), out.type(), in.data, block(in, sources_count()),
-                          in.type(), info);
+    return allgather_init(out.data, all(out, "send"), out.type(), in.data,
+                          block(in, sources_count(), "recv"), in.type(), info);
   }
 
   Request alltoall_init(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
@@ -151,11 +149,12 @@ class [[nodiscard]] Neighborhood : detail::Spans {
                          const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
                          MPI_Datatype recvtype, MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
-      return with_counts(tonari_alltoallv_init, tonari_alltoallv_init_c, sendcounts, count(),
-                         recvcounts, sources_count(), [&](auto function, auto n, auto m) {
-                           return function(send, n, array(senddispls, count()), sendtype, recv, m,
-                                           array(recvdispls, sources_count()), recvtype, handle_,
-                                           info, out);
+      return with_counts(tonari_alltoallv_init, tonari_alltoallv_init_c, sent(sendcounts),
+                         received(recvcounts), [&](auto function, auto n, auto m) {
+                           return function(send, n, array(senddispls, count(), "senddispls"),
+                                           sendtype, recv, m,
+                                           array(recvdispls, sources_count(), "recvdispls"),
+                                           recvtype, handle_, info, out);
                          });
     });
   }
@@ -163,11 +162,11 @@ class [[nodiscard]] Neighborhood : detail::Spans {
                           const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
                           MPI_Datatype recvtype, MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
-      return with_counts(tonari_allgatherv_init, tonari_allgatherv_init_c, if_large(sendcount), 0,
-                         recvcounts, sources_count(), [&](auto function, auto, auto m) {
-                           return function(send, one_count(m, sendcount), sendtype, recv, m,
-                                           array(recvdispls, sources_count()), recvtype, handle_,
-                                           info, out);
+      return with_counts(tonari_allgatherv_init, tonari_allgatherv_init_c, sendcount,
+                         received(recvcounts), [&](auto function, auto n, auto m) {
+                           return function(send, n, sendtype, recv, m,
+                                           array(recvdispls, sources_count(), "recvdispls"),
+                                           recvtype, handle_, info, out);
                          });
     });
   }
@@ -178,12 +177,13 @@ class [[nodiscard]] Neighborhood : detail::Spans {
                          std::span<const MPI_Datatype> recvtypes,
                          MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
-      return with_counts(tonari_alltoallw_init, tonari_alltoallw_init_c, sendcounts, count(),
-                         recvcounts, sources_count(), [&](auto function, auto n, auto m) {
-                           return function(send, n, array(senddispls, count()),
-                                           array(sendtypes, count()), recv, m,
-                                           array(recvdispls, sources_count()),
-                                           array(recvtypes, sources_count()), handle_, info, out);
+      return with_counts(tonari_alltoallw_init, tonari_alltoallw_init_c, sent(sendcounts),
+                         received(recvcounts), [&](auto function, auto n, auto m) {
+                           return function(send, n, array(senddispls, count(), "senddispls"),
+                                           array(sendtypes, count(), "sendtypes"), recv, m,
+                                           array(recvdispls, sources_count(), "recvdispls"),
+                                           array(recvtypes, sources_count(), "recvtypes"), handle_,
+                                           info, out);
                          });
     });
   }
@@ -192,11 +192,12 @@ class [[nodiscard]] Neighborhood : detail::Spans {
                           std::span<const MPI_Datatype> recvtypes,
                           MPI_Info info = MPI_INFO_NULL) const {
     return made([&](tonari_request* out) {
-      return with_counts(tonari_allgatherw_init, tonari_allgatherw_init_c, if_large(sendcount), 0,
-                         recvcounts, sources_count(), [&](auto function, auto, auto m) {
-                           return function(send, one_count(m, sendcount), sendtype, recv, m,
-                                           array(recvdispls, sources_count()),
-                                           array(recvtypes, sources_count()), handle_, info, out);
+      return with_counts(tonari_allgatherw_init, tonari_allgatherw_init_c, sendcount,
+                         received(recvcounts), [&](auto function, auto n, auto m) {
+                           return function(send, n, sendtype, recv, m,
+                                           array(recvdispls, sources_count(), "recvdispls"),
+                                           array(recvtypes, sources_count(), "recvtypes"), handle_,
+                                           info, out);
                          });
     });
   }
@@ -207,31 +208,32 @@ class [[nodiscard]] Neighborhood : detail::Spans {
   void alltoall(Send&& send, Recv&& recv) const {
     const auto out = detail::elements_of(send);
     const auto in = detail::elements_of(recv);
-    alltoall(out.data, block(out, count()), out.type(), in.data, block(in, sources_count()),
-             in.type());
+    alltoall(out.data, block(out, count(), "send"), out.type(), in.data,
+             block(in, sources_count(), "recv"), in.type());
   }
   template <detail::Readable Send, detail::Writable Recv>
     requires detail::Alike<Send, Recv>
   void allgather(Send&& send, Recv&& recv) const {
     const auto out = detail::elements_of(send);
     const auto in = detail::elements_of(recv);
-    allgather(out.data, all(out), out.type(), in.data, block(in, sources_count()), in.type());
+    allgather(out.data, all(out, "send"), out.type(), in.data, block(in, sources_count(), "recv"),
+              in.type());
   }
   template <detail::Readable Send, detail::Writable Recv>
     requires detail::Alike<Send, Recv>
   Request ialltoall(Send&& send, Recv&& recv) const {
     const auto out = detail::elements_of(send);
     const auto in = detail::elements_of(recv);
-    return ialltoall(out.data, block(out, count()), out.type(), in.data, block(in, sources_count()),
-                     in.type());
+    return ialltoall(out.data, block(out, count(), "send"), out.type(), in.data,
+                     block(in, sources_count(), "recv"), in.type());
   }
   template <detail::Readable Send, detail::Writable Recv>
     requires detail::Alike<Send, Recv>
   Request iallgather(Send&& send, Recv&& recv) const {
     const auto out = detail::elements_of(send);
     const auto in = detail::elements_of(recv);
-    return iallgather(out.data, all(out), out.type(), in.data, block(in, sources_count()),
-                      in.type());
+    return iallgather(out.data, all(out, "send"), out.type(), in.data,
+                      block(in, sources_count(), "recv"), in.type());
   }
   void alltoall(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
                 MPI_Count recvcount, MPI_Datatype recvtype) const {
@@ -257,10 +259,11 @@ class [[nodiscard]] Neighborhood : detail::Spans {
   void alltoallv(const void* send, const Counts& sendcounts, std::span<const MPI_Aint> senddispls,
                  MPI_Datatype sendtype, void* recv, const Counts& recvcounts,
                  std::span<const MPI_Aint> recvdispls, MPI_Datatype recvtype) const {
-    check(with_counts(tonari_alltoallv, tonari_alltoallv_c, sendcounts, count(), recvcounts,
-                      sources_count(), [&](auto function, auto n, auto m) {
-                        return function(send, n, array(senddispls, count()), sendtype, recv, m,
-                                        array(recvdispls, sources_count()), recvtype, handle_);
+    check(with_counts(tonari_alltoallv, tonari_alltoallv_c, sent(sendcounts), received(recvcounts),
+                      [&](auto function, auto n, auto m) {
+                        return function(send, n, array(senddispls, count(), "senddispls"), sendtype,
+                                        recv, m, array(recvdispls, sources_count(), "recvdispls"),
+                                        recvtype, handle_);
                       }));
   }
   Request ialltoallv(const void* send, const Counts& sendcounts,
@@ -268,11 +271,12 @@ class [[nodiscard]] Neighborhood : detail::Spans {
                      const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
                      MPI_Datatype recvtype) const {
     return made([&](tonari_request* out) {
-      return with_counts(tonari_ialltoallv, tonari_ialltoallv_c, sendcounts, count(), recvcounts,
-                         sources_count(), [&](auto function, auto n, auto m) {
-                           return function(send, n, array(senddispls, count()), sendtype, recv, m,
-                                           array(recvdispls, sources_count()), recvtype, handle_,
-                                           out);
+      return with_counts(tonari_ialltoallv, tonari_ialltoallv_c, sent(sendcounts),
+                         received(recvcounts), [&](auto function, auto n, auto m) {
+                           return function(send, n, array(senddispls, count(), "senddispls"),
+                                           sendtype, recv, m,
+                                           array(recvdispls, sources_count(), "recvdispls"),
+                                           recvtype, handle_, out);
                          });
     });
   }
@@ -280,12 +284,12 @@ class [[nodiscard]] Neighborhood : detail::Spans {
                  std::span<const MPI_Datatype> sendtypes, void* recv, const Counts& recvcounts,
                  std::span<const MPI_Aint> recvdispls,
                  std::span<const MPI_Datatype> recvtypes) const {
-    check(with_counts(tonari_alltoallw, tonari_alltoallw_c, sendcounts, count(), recvcounts,
-                      sources_count(), [&](auto function, auto n, auto m) {
-                        return function(send, n, array(senddispls, count()),
-                                        array(sendtypes, count()), recv, m,
-                                        array(recvdispls, sources_count()),
-                                        array(recvtypes, sources_count()), handle_);
+    check(with_counts(tonari_alltoallw, tonari_alltoallw_c, sent(sendcounts), received(recvcounts),
+                      [&](auto function, auto n, auto m) {
+                        return function(send, n, array(senddispls, count(), "senddispls"),
+                                        array(sendtypes, count(), "sendtypes"), recv, m,
+                                        array(recvdispls, sources_count(), "recvdispls"),
+                                        array(recvtypes, sources_count(), "recvtypes"), handle_);
                       }));
   }
   Request ialltoallw(const void* send, const Counts& sendcounts,
@@ -293,60 +297,67 @@ class [[nodiscard]] Neighborhood : detail::Spans {
                      void* recv, const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
                      std::span<const MPI_Datatype> recvtypes) const {
     return made([&](tonari_request* out) {
-      return with_counts(tonari_ialltoallw, tonari_ialltoallw_c, sendcounts, count(), recvcounts,
-                         sources_count(), [&](auto function, auto n, auto m) {
-                           return function(send, n, array(senddispls, count()),
-                                           array(sendtypes, count()), recv, m,
-                                           array(recvdispls, sources_count()),
-                                           array(recvtypes, sources_count()), handle_, out);
+      return with_counts(tonari_ialltoallw, tonari_ialltoallw_c, sent(sendcounts),
+                         received(recvcounts), [&](auto function, auto n, auto m) {
+                           return function(send, n, array(senddispls, count(), "senddispls"),
+                                           array(sendtypes, count(), "sendtypes"), recv, m,
+                                           array(recvdispls, sources_count(), "recvdispls"),
+                                           array(recvtypes, sources_count(), "recvtypes"), handle_,
+                                           out);
                          });
     });
   }
   void allgatherv(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
                   const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
                   MPI_Datatype recvtype) const {
-    check(with_counts(tonari_allgatherv, tonari_allgatherv_c, if_large(sendcount), 0, recvcounts,
-                      sources_count(), [&](auto function, auto, auto m) {
-                        return function(send, one_count(m, sendcount), sendtype, recv, m,
-                                        array(recvdispls, sources_count()), recvtype, handle_);
+    check(with_counts(tonari_allgatherv, tonari_allgatherv_c, sendcount, received(recvcounts),
+                      [&](auto function, auto n, auto m) {
+                        return function(send, n, sendtype, recv, m,
+                                        array(recvdispls, sources_count(), "recvdispls"), recvtype,
+                                        handle_);
                       }));
   }
   Request iallgatherv(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
                       const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
                       MPI_Datatype recvtype) const {
     return made([&](tonari_request* out) {
-      return with_counts(tonari_iallgatherv, tonari_iallgatherv_c, if_large(sendcount), 0,
-                         recvcounts, sources_count(), [&](auto function, auto, auto m) {
-                           return function(send, one_count(m, sendcount), sendtype, recv, m,
-                                           array(recvdispls, sources_count()), recvtype, handle_,
-                                           out);
+      return with_counts(tonari_iallgatherv, tonari_iallgatherv_c, sendcount, received(recvcounts),
+                         [&](auto function, auto n, auto m) {
+                           return function(send, n, sendtype, recv, m,
+                                           array(recvdispls, sources_count(), "recvdispls"),
+                                           recvtype, handle_, out);
                          });
     });
   }
   void allgatherw(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
                   const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
                   std::span<const MPI_Datatype> recvtypes) const {
-    check(with_counts(tonari_allgatherw, tonari_allgatherw_c, if_large(sendcount), 0, recvcounts,
-                      sources_count(), [&](auto function, auto, auto m) {
-                        return function(send, one_count(m, sendcount), sendtype, recv, m,
-                                        array(recvdispls, sources_count()),
-                                        array(recvtypes, sources_count()), handle_);
+    check(with_counts(tonari_allgatherw, tonari_allgatherw_c, sendcount, received(recvcounts),
+                      [&](auto function, auto n, auto m) {
+                        return function(send, n, sendtype, recv, m,
+                                        array(recvdispls, sources_count(), "recvdispls"),
+                                        array(recvtypes, sources_count(), "recvtypes"), handle_);
                       }));
   }
   Request iallgatherw(const void* send, MPI_Count sendcount, MPI_Datatype sendtype, void* recv,
                       const Counts& recvcounts, std::span<const MPI_Aint> recvdispls,
                       std::span<const MPI_Datatype> recvtypes) const {
     return made([&](tonari_request* out) {
-      return with_counts(tonari_iallgatherw, tonari_iallgatherw_c, if_large(sendcount), 0,
-                         recvcounts, sources_count(), [&](auto function, auto, auto m) {
-                           return function(send, one_count(m, sendcount), sendtype, recv, m,
-                                           array(recvdispls, sources_count()),
-                                           array(recvtypes, sources_count()), handle_, out);
+      return with_counts(tonari_iallgatherw, tonari_iallgatherw_c, sendcount, received(recvcounts),
+                         [&](auto function, auto n, auto m) {
+                           return function(send, n, sendtype, recv, m,
+                                           array(recvdispls, sources_count(), "recvdispls"),
+                                           array(recvtypes, sources_count(), "recvtypes"), handle_,
+                                           out);
                          });
     });
   }
 
  private:
+  Wanted sent(const Counts& counts) const { return {counts, count(), "sendcounts", "neighbor"}; }
+  Wanted received(const Counts& counts) const {
+    return {counts, sources_count(), "recvcounts", "neighbor"};
+  }
   // 1 where there is no topology: creating the neighborhood then says so.
   static std::size_t dimensions(MPI_Comm cart) {
     int topology = MPI_UNDEFINED, d = 1;

@@ -80,7 +80,7 @@ class [[nodiscard]] Request {
 namespace detail {
 
 // From ranges to arguments of the C interface. What has the wrong length becomes an argument that
-// it refuses on all ranks, so that this rank does not throw alone.
+// it refuses, and tonari_refuse tells all ranks why, so that this rank does not throw alone.
 struct Spans {
   template <class Init>
   static Request made(Init init) {
@@ -88,75 +88,111 @@ struct Spans {
     check(init(&handle));
     return Request(handle);
   }
-  template <class T>
-  static const T* array(std::span<const T> entries, int count) {
-    return entries.size() == static_cast<std::size_t>(count) ? entries.data() : nullptr;
+  static void refuse(const std::string& sentence) {
+    tonari_refuse(TONARI_ERR_ARGUMENT, sentence.c_str());
+  }
+  // Whether there are `count` of them, one for each `what`. A communicator without ranks is refused
+  // for itself.
+  template <class Entries>
+  static bool as_many(const Entries& entries, int count, const char* name, const char* what) {
+    if (entries.size() == static_cast<std::size_t>(count)) return true;
+    if (count == 0 && std::string(what) == "rank") return false;
+    refuse("`" + std::string(name) + "` has " + std::to_string(entries.size()) +
+           " entries; there must be " + std::to_string(count) + ", one for each " + what);
+    return false;
   }
   template <class T>
-  static const T* per_rank(std::span<const T> entries, MPI_Comm comm) {
-    return array(entries, ranks(comm));
+  static const T* array(std::span<const T> entries, int count, const char* name) {
+    return as_many(entries, count, name, "neighbor") ? entries.data() : nullptr;
+  }
+  template <class T>
+  static const T* per_rank(std::span<const T> entries, MPI_Comm comm, const char* name) {
+    return as_many(entries, ranks(comm), name, "rank") ? entries.data() : nullptr;
   }
   static int whole(std::size_t ranks) {
-    return ranks <= std::numeric_limits<int>::max() ? static_cast<int>(ranks) : -1;
+    if (ranks <= std::numeric_limits<int>::max()) return static_cast<int>(ranks);
+    refuse(std::to_string(ranks) + " neighbors do not fit into an int");
+    return -1;
+  }
+  static bool is_buffer(std::size_t size, const char* name) {
+    if (size != no_size) return true;
+    refuse("`" + std::string(name) +
+           "` has gaps between its elements, and is no buffer; copy it, or use a datatype");
+    return false;
   }
   // Numbers in all of a buffer, and in each of `count` blocks of equal size.
   template <class T>
-  static MPI_Count all(const Elements<T>& buffer) {
-    return block(buffer, 1);
+  static MPI_Count all(const Elements<T>& buffer, const char* name) {
+    return block(buffer, 1, name);
   }
   template <class T>
-  static MPI_Count block(const Elements<T>& buffer, int count) {
+  static MPI_Count block(const Elements<T>& buffer, int count, const char* name) {
     const auto s = static_cast<std::size_t>(count);
     if (s == 0) return 0;
-    if (buffer.size == no_size || buffer.size % s != 0) return -1;
-    return static_cast<MPI_Count>(buffer.size / s * ElementOf<std::remove_const_t<T>>::numbers);
+    if (!is_buffer(buffer.size, name)) return -1;
+    if (buffer.size % s == 0)
+      return static_cast<MPI_Count>(buffer.size / s * ElementOf<std::remove_const_t<T>>::numbers);
+    refuse("`" + std::string(name) + "` has " + std::to_string(buffer.size) +
+           " elements; they must make " + std::to_string(count) + " blocks of one size");
+    return -1;
   }
   static int ranks(MPI_Comm comm) {
     int size = 0;
     if (comm != MPI_COMM_NULL) MPI_Comm_size(comm, &size);
     return size;
   }
-  // Nothing if a block reaches beyond `elements`. What is negative is refused where it is read.
+  // Nothing if a block reaches beyond `elements` of `buf`. What is negative is refused where it is
+  // read.
   static Counts within(std::size_t elements, const Counts& counts,
                        std::span<const MPI_Aint> displs) {
-    if (elements == no_size) return {};
+    if (!is_buffer(elements, "buf")) return {};
     for (std::size_t j = 0; j < counts.size() && j < displs.size(); ++j) {
       if (counts[j] <= 0 || displs[j] < 0) continue;
       const auto count = static_cast<std::size_t>(counts[j]),
                  first = static_cast<std::size_t>(displs[j]);
-      if (count > elements || first > elements - count) return {};
+      if (count <= elements && first <= elements - count) continue;
+      refuse("`buf` has " + std::to_string(elements) + " elements, and block " + std::to_string(j) +
+             " has " + std::to_string(count) + " from number " + std::to_string(first) + " on");
+      return {};
     }
     return counts;
   }
 
-  // call(function, its counts ...) with the form of a function whose counts are of the type that
-  // the program's have: `narrow` takes int, `large` takes MPI_Count. n, m: how many there must be.
-  template <class Narrow, class Large, class Call>
-  static int with_counts(Narrow narrow, Large large, const Counts& counts, int n, Call call) {
-    if (!counts.wide()) return call(narrow, right(counts, n, counts.as<int>()));
-    return call(large, right(counts, n, counts.as<MPI_Count>()));
-  }
-  template <class Narrow, class Large, class Call>
-  static int with_counts(Narrow narrow, Large large, const Counts& send, int n, const Counts& recv,
-                         int m, Call call) {
-    if (!send.wide() && !recv.wide())
-      return call(narrow, right(send, n, send.as<int>()), right(recv, m, recv.as<int>()));
-    const Widened<MPI_Count> sent(send), received(recv);
-    return call(large, right(send, n, sent.get()), right(recv, m, received.get()));
-  }
-  // The count of one block beside such lists: of the type that the form takes.
-  template <class Integer>
-  static Integer one_count(const Integer*, MPI_Count count) {
-    return static_cast<Integer>(count);
-  }
-  static Counts if_large(const MPI_Count& count) {
-    return count > std::numeric_limits<int>::max() ? Counts(std::span(&count, 1)) : Counts();
-  }
+  // Counts of a call, and how many there must be.
+  struct Wanted {
+    const Counts& counts;
+    int size;
+    const char *name, *what;
 
- private:
-  template <class Integer>
-  static const Integer* right(const Counts& counts, int n, const Integer* at) {
-    return counts.size() == static_cast<std::size_t>(n) ? at : nullptr;
+    template <class Integer>
+    const Integer* right(const Integer* at) const {
+      return as_many(counts, size, name, what) ? at : nullptr;
+    }
+  };
+  // call(function, its counts ...) with the form of a function whose counts are of the type that
+  // the program's have: `narrow` takes int, `large` takes MPI_Count.
+  template <class Narrow, class Large, class Call>
+  static int with_counts(Narrow narrow, Large large, const Wanted& given, Call call) {
+    const Counts& counts = given.counts;
+    if (!counts.wide()) return call(narrow, given.right(counts.as<int>()));
+    return call(large, given.right(counts.as<MPI_Count>()));
+  }
+  template <class Narrow, class Large, class Call>
+  static int with_counts(Narrow narrow, Large large, const Wanted& send, const Wanted& recv,
+                         Call call) {
+    if (!send.counts.wide() && !recv.counts.wide())
+      return call(narrow, send.right(send.counts.as<int>()), recv.right(recv.counts.as<int>()));
+    const Widened<MPI_Count> sent(send.counts), received(recv.counts);
+    return call(large, send.right(sent.get()), recv.right(received.get()));
+  }
+  // Those of a call that sends one block, whose count decides the form, too.
+  template <class Narrow, class Large, class Call>
+  static int with_counts(Narrow narrow, Large large, MPI_Count sent, const Wanted& recv,
+                         Call call) {
+    if (sent <= std::numeric_limits<int>::max() && !recv.counts.wide())
+      return call(narrow, static_cast<int>(sent), recv.right(recv.counts.as<int>()));
+    const Widened<MPI_Count> received(recv.counts);
+    return call(large, sent, recv.right(received.get()));
   }
 };
 

@@ -109,15 +109,16 @@ struct SparseCall {
   // call(sends, destinations, counts, displacements, type, values)
   template <class Call>
   void make(const Call& call) const {
-    const int code = call(fits() ? static_cast<int>(destinations.size()) : -1, destinations.data(),
-                          counts.data(), nullptr, values.type(), values.data);
-    if (fits()) return check(code);
-    throw Failure(TONARI_ERR_ARGUMENT,
-                  "tonari::sparse_alltoallv: there are " + std::to_string(destinations.size()) +
-                      " destinations, " + std::to_string(counts.size()) + " counts for " +
-                      std::to_string(needed()) + " values, and " +
-                      (values.size == no_size ? "they are not contiguous"
-                                              : std::to_string(values.size) + " values"));
+    if (!fits()) refuse();
+    check(call(fits() ? static_cast<int>(destinations.size()) : -1, destinations.data(),
+               counts.data(), nullptr, values.type(), values.data));
+  }
+  void refuse() const {
+    Spans::refuse("tonari::sparse_alltoallv: there are " + std::to_string(destinations.size()) +
+                  " destinations, " + std::to_string(counts.size()) + " counts for " +
+                  std::to_string(needed()) + " values, and " +
+                  (values.size == no_size ? "they are not contiguous"
+                                          : std::to_string(values.size) + " values"));
   }
 };
 

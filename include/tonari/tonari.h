@@ -102,6 +102,17 @@ typedef struct tonari_request_s* tonari_request;
 /* The sentence that belongs to the last error of the calling thread. It is never NULL, and valid
  * until the thread's next tonari call. */
 TONARI_API const char* tonari_last_error(void);
+/* For layers on top of this interface, such as tonari.hpp. What only this rank can see, and only
+ * above C, must not leave the other ranks waiting: it takes part in the [collective] call, and all
+ * ranks whom the call concerns get this code and sentence, with the rank's number in front.
+ *
+ *     tonari_refuse(TONARI_ERR_ARGUMENT, "`recv` has 11 elements; 4 blocks of 3 need 12");
+ *     code = tonari_alltoall_init(send, 3, MPI_INT, recv, -1, MPI_INT, near, info, &request);
+ *
+ *  code      TONARI_ERR_..., of the next call of this thread that fails. TONARI_SUCCESS: nothing.
+ *  sentence  is copied, up to 1023 characters. After another one for the same call it is ignored.
+ * Give that call an argument that it refuses anyway. Local; may be called at any time. */
+TONARI_API void tonari_refuse(int code, const char* sentence);
 /* A few words for a code; never NULL; static. */
 TONARI_API const char* tonari_error_string(int code);
 

@@ -322,7 +322,7 @@ class [[nodiscard]] DistributedVector {
               std::to_string(field.ghost_size_) + " ghosts; there must be " +
               std::to_string(least_owned) + " and " + std::to_string(least_ghosts);
     }
-    finish(wrong, call(given));
+    finish(wrong, [&] { return call(given); });
   }
   // call(values, owned, ghosts)
   template <class Owned, class Ghosts, class Call>
@@ -340,14 +340,15 @@ class [[nodiscard]] DistributedVector {
       return call(&given[0].values, mine.data, needed.data);
     });
   }
-  // wrong: what this rank cannot do it for; the code then tells of it on all ranks.
-  static void finish(const std::string& wrong, int code) {
-    if (!wrong.empty()) throw Failure(TONARI_ERR_ARGUMENT, "tonari::DistributedVector: " + wrong);
-    check(code);
+  // wrong: what this rank cannot do it for; all ranks hear of it by the call.
+  template <class Call>
+  static void finish(const std::string& wrong, Call call) {
+    if (!wrong.empty()) detail::Spans::refuse("tonari::DistributedVector: " + wrong);
+    check(call());
   }
   template <class Create>
   void create(const std::string& wrong, Create call) {
-    finish(wrong, call(&handle_));
+    finish(wrong, [&] { return call(&handle_); });
     const tonari_vector_facts found = facts();
     owned_ = found.owned_length, needed_ = found.ghost_length;
   }

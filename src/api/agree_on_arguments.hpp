@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/guard.hpp"
+#include "api/refusal.hpp"
 #include "engine/agree.hpp"
 
 namespace tonari {
@@ -47,6 +48,7 @@ Compared agree_on_arguments(MPI_Comm comm, MPI_Info info, const std::optional<Er
 template <class Read, class Things>
 Compared agree_on_arguments(MPI_Comm comm, MPI_Info info, Output output, Read read, Things things) {
   const std::optional<Error> error = error_of([&] {
+    throw_refusal();
     if (output.name) require(output.address, output.name);
     read();
   });

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "api/guard.hpp"
+#include "api/refusal.hpp"
 #include "tonari/tonari.h"
 
 namespace tonari {
@@ -18,7 +19,9 @@ int record(const char* sentence, Errc code) noexcept {
   return static_cast<int>(code);
 }
 
-int record_current_exception() noexcept {
+namespace {
+
+int record_what_was_thrown() noexcept {
   try {
     throw;
   } catch (const Error& error) {
@@ -30,6 +33,16 @@ int record_current_exception() noexcept {
   } catch (...) {
     return record("an unknown exception", Errc::internal);
   }
+}
+
+}  // namespace
+
+// Where a call failed before it read its arguments, the layer above still knows better.
+int record_current_exception() noexcept {
+  const int thrown = record_what_was_thrown();
+  int code = thrown;
+  const char* const better = take_refusal(code);
+  return better ? record(better, Errc{code}) : thrown;
 }
 
 }  // namespace tonari

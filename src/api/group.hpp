@@ -65,7 +65,10 @@ class Group {
   template <class Read>
   int add(tonari_request* request, Read read) {
     if (request) *request = TONARI_REQUEST_NULL;
-    note(error_of([&] { calls_.push_back(read()); }));
+    note(error_of([&] {
+      throw_refusal();
+      calls_.push_back(read());
+    }));
     ++made_;
     return TONARI_SUCCESS;
   }

@@ -167,8 +167,10 @@ void OneShots::run(const tonari_neighborhood_s& near, const Call& call) {
   if (records_) [[unlikely]]
     return run_recorded(near, call);
   check_usable(*streams_, "neighborhood");
-  const std::optional<Error> wrong =
-      error_of([&] { blocking_.bind(shape_of(near, call).direct, spaces_of(call)); });
+  const std::optional<Error> wrong = error_of([&] {
+    throw_refusal();
+    blocking_.bind(shape_of(near, call).direct, spaces_of(call));
+  });
   if (wrong) blocking_.refuse(*wrong);
   run_to_end(blocking_);
 }
@@ -211,6 +213,7 @@ std::shared_ptr<Prepared> OneShots::prepare(const tonari_neighborhood_s& near, c
   check_usable(*streams_, "neighborhood");
   Started* started = nullptr;
   const std::optional<Error> wrong = error_of([&] {
+    throw_refusal();
     require(output.address, output.name);
     started = &idle();
     const std::shared_ptr<CallShape> shape = shape_of(near, call).shared_from_this();

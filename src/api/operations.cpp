@@ -27,7 +27,8 @@ int init(tonari_neighborhood near, MPI_Info info, tonari_request* request, const
 void require_promised(const BoundCall& bound, const tonari_neighborhood_s& near, const Call& call,
                       Output output) {
   Prepared& prepared = bound.prepared();
-  std::optional<Error> broken = bound.difference(call, near.context->topology());
+  std::optional<Error> broken = error_of([] { throw_refusal(); });
+  if (!broken) broken = bound.difference(call, near.context->topology());
   if (output.name && !broken) broken = error_of([&] { require(output.address, output.name); });
   if (prepared.running) {
     prepared.wait();

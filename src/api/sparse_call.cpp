@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "api/guard.hpp"
+#include "api/refusal.hpp"
 #include "api/settings.hpp"
 #include "base/hash.hpp"
 #include "engine/in_flight.hpp"
@@ -115,6 +116,7 @@ SparseCall::SparseCall(std::shared_ptr<SharedComm> shared, const Error& error)
 SparseCall::~SparseCall() { give_up(); }
 
 void SparseCall::read() {
+  throw_refusal();
   made_ = take_messages();
   outgoing_.read();
   call_.messages = outgoing_.messages();

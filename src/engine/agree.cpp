@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/hang_report.hpp"
 #include "engine/in_flight.hpp"
 #include "engine/known_processes.hpp"
+#include "engine/named_rank.hpp"
 
 namespace tonari {
 namespace {
@@ -67,7 +69,7 @@ namespace {
 
 struct KeptWords {
   static constexpr std::size_t most = 64;
-  std::array<std::array<std::uint64_t, 1 + 2 * Vote::ballots_at_once>, most> words;
+  std::array<std::array<std::uint64_t, 3 + 2 * Vote::ballots_at_once>, most> words;
   std::array<std::atomic<bool>, most> taken;
 };
 constinit KeptWords kept_words{};
@@ -93,14 +95,18 @@ Vote::Vote(MPI_Comm comm, const Error* error, std::span<const Ballot> ballots)
   MPI_Comm_size(comm, &size_);
   words_[0] = error ? static_cast<std::uint64_t>(size_ - rank_) : 0;
   for (std::size_t k = 0; k < ballots.size(); ++k) {
-    if (ballots[k].abstains) continue;
-    words_[1 + 2 * k] = ballots[k].value & largest_ballot;
-    words_[2 + 2 * k] = largest_ballot - words_[1 + 2 * k];
+    if (!ballots[k].abstains) vote(k, ballots[k].value);
   }
+  vote(ballots_at_once, error ? Hash().bytes(error->what()).value() | 1 : 0);
   const int count = static_cast<int>(words_.size());
   check_mpi(
       MPI_Iallreduce(MPI_IN_PLACE, words_.data(), count, MPI_UINT64_T, MPI_MAX, comm, &request_),
       "MPI_Iallreduce");
+}
+
+void Vote::vote(std::size_t ballot, std::uint64_t value) {
+  words_[1 + 2 * ballot] = value & largest_ballot;
+  words_[2 + 2 * ballot] = largest_ballot - words_[1 + 2 * ballot];
 }
 
 bool Vote::test() {
@@ -120,8 +126,9 @@ void Vote::conclude() {
   broadcast(&code, 1, MPI_INT, failed, comm_);
   const std::string sentence =
       broadcast_sentence(comm_, failed, rank_ == failed ? error_->what() : "");
-  if (rank_ == failed) throw Error(*error_).now_on_all_ranks();
-  throw Error(static_cast<Errc>(code), sentence).now_on_all_ranks();
+  const Error told = rank_ == failed ? Error(*error_) : Error(static_cast<Errc>(code), sentence);
+  const bool of_all = same(ballots_at_once);
+  throw(of_all ? Error(told) : with_rank(failed, told)).now_on_all_ranks();
 }
 
 std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local,

@@ -41,12 +41,13 @@ struct Ballot {
 };
 
 // Collective. If `local` holds an error on some rank, all ranks throw the error of the lowest such
-// rank. Otherwise it returns for every ballot whether it has the same value on all ranks. `values`
-// receives those same values, also on ranks that abstained. It takes one MPI_Iallreduce if there is
-// no error and there are few ballots. Meanwhile it drives the exchanges in flight
-// (engine/in_flight.hpp). So calls that begin with an agreement may be made between start and
-// completion of others. Any two agreements can meet, so a failing rank is heard whatever the others
-// agree on. Without an error, all must bring equally many ballots.
+// rank, whose number is in front of its sentence unless all ranks have the same one. Otherwise it
+// returns for every ballot whether it has the same value on all ranks. `values` receives those same
+// values, also on ranks that abstained. It takes one MPI_Iallreduce if there is no error and there
+// are few ballots. Meanwhile it drives the exchanges in flight (engine/in_flight.hpp). So calls
+// that begin with an agreement may be made between start and completion of others. Any two
+// agreements can meet, so a failing rank is heard whatever the others agree on. Without an error,
+// all must bring equally many ballots.
 std::vector<bool> agree(MPI_Comm comm, const std::optional<Error>& local,
                         std::span<const Ballot> ballots = {},
                         std::vector<std::uint64_t>* values = nullptr);
@@ -98,14 +99,16 @@ class Vote {
   std::uint64_t said(std::size_t ballot) const { return words_[1 + 2 * ballot]; }
 
  private:
-  using Words = std::array<std::uint64_t, 1 + 2 * ballots_at_once>;
+  using Words = std::array<std::uint64_t, 3 + 2 * ballots_at_once>;
   static Words* take_words();
+  void vote(std::size_t ballot, std::uint64_t value);
 
   MPI_Comm comm_;
   const Error* error_;
   int rank_ = 0, size_ = 0;
   // The first word finds the lowest rank with an error. For a ballot v, the maxima of v and of
-  // largest - v add up to largest only if v is the same everywhere.
+  // largest - v add up to largest only if v is the same everywhere. The last two words are a ballot
+  // of the sentence.
   // They lie where an agreement that is given up may leave them; if too many are under way, here.
   Words own_{};
   Words* const kept_ = take_words();

@@ -7,11 +7,18 @@
 #include <string_view>
 
 #include "engine/in_flight.hpp"
+#include "engine/named_rank.hpp"
 #include "engine/wiring.hpp"
 #include "memory/program_stores.hpp"
 
 namespace tonari {
 namespace {
+
+// What another rank says in a message instead of its block.
+Error told_by(std::int32_t rank, const MessageHead& head, const std::byte* at, std::size_t bytes) {
+  const Error error(static_cast<Errc>(head.detail), {reinterpret_cast<const char*>(at), bytes});
+  return with_rank(rank, error);
+}
 
 constexpr Bytes staged_bytes = std::size_t{64} << 10;
 
@@ -69,7 +76,8 @@ void DirectExchange::bind(const DirectShape& shape, const Spaces& spaces) {
 void DirectExchange::refuse(const Error& why) {
   shape_ = nullptr;
   refused_ = true;
-  failure_ = why;
+  // as the others read it, if there are any
+  failure_ = streams_->size() > 0 ? with_rank(streams_->rank(), why) : why;
 }
 
 void DirectExchange::start() {
@@ -247,8 +255,7 @@ void DirectExchange::look_for_notice(StreamPeer& peer) {
   std::size_t bytes = 0;
   const std::byte* const at = peer.in->first(head, bytes);
   if (!at) return;
-  failed(peer.edges.rank,
-         Error(static_cast<Errc>(head.detail), {reinterpret_cast<const char*>(at), bytes}));
+  failed(peer.edges.rank, told_by(peer.edges.rank, head, at, bytes));
   peer.in->release();
 }
 
@@ -277,8 +284,7 @@ void DirectExchange::take_first(StreamPeer& peer, Link& link, const DirectShape:
   const MessageHead& head = link.head;
   link.drop = !message;
   if (head.kind == MessageHead::failed) {
-    failed(peer.edges.rank,
-           Error(static_cast<Errc>(head.detail), {reinterpret_cast<const char*>(at), bytes}));
+    failed(peer.edges.rank, told_by(peer.edges.rank, head, at, bytes));
     peer.in->release();
     link.drop = false;  // it knows
     return end_in(peer, link);

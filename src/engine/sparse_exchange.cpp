@@ -10,6 +10,7 @@
 #include "channels/mpi_error.hpp"
 #include "engine/arrived.hpp"
 #include "engine/in_flight.hpp"
+#include "engine/named_rank.hpp"
 #include "engine/sparse_hops.hpp"
 
 namespace tonari {
@@ -246,7 +247,7 @@ void SparseExchange::throw_failures() const {
     if (k == ahead && error_) break;
     if (pairs_->head(k)[failed]) throw_failure(k);
   }
-  if (error_) throw Error(*error_).now_on_all_ranks();
+  if (error_) throw with_rank(rank_, *error_).now_on_all_ranks();
 }
 
 void SparseExchange::throw_failure(std::size_t k) const {
@@ -254,8 +255,8 @@ void SparseExchange::throw_failure(std::size_t k) const {
   if (words.size() < error_words)
     fail(Errc::memory, "rank ", pairs_->rank(k), " has failed, and has no memory to say why");
   const auto* const sentence = reinterpret_cast<const char*>(words.data() + error_words);
-  throw Error(static_cast<Errc>(words[0]), {sentence, static_cast<std::size_t>(words[1])})
-      .now_on_all_ranks();
+  const Error error(static_cast<Errc>(words[0]), {sentence, static_cast<std::size_t>(words[1])});
+  throw with_rank(pairs_->rank(k), error).now_on_all_ranks();
 }
 
 // ---- The round of other methods
@@ -361,7 +362,7 @@ void SparseExchange::conclude() {
 bool SparseExchange::advance_telling() {
   if (!told_.test()) return false;
   stage_ = Stage::idle;
-  throw teller_ == rank_ ? Error(*error_).now_on_all_ranks() : told_.error();
+  throw with_rank(teller_, teller_ == rank_ ? *error_ : told_.error()).now_on_all_ranks();
 }
 
 // ---- The second part

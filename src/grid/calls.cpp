@@ -421,6 +421,7 @@ namespace {
 // Collective: checks the call alike on all ranks.
 void check_file_call(HaloGrid& grid, int copy, int field, const char* filename) {
   agree(grid.context()->comm(), error_of([&] {
+          throw_refusal();
           check_number(copy, grid.shape().copies, "copy");
           check_number(field, grid.shape().fields, "field");
           if (!filename || !*filename) fail(Errc::argument, "`filename` is NULL or empty");

@@ -165,6 +165,7 @@ GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, Output outpu
   std::optional<GridShape> shape;
   Members mine;
   const std::optional<Error> error = error_of([&] {
+    throw_refusal();
     if (output.name) require(output.address, output.name);
     require(given, "shape");
     shape.emplace(GridShape{Decomposition{require_grid(cart, most_surface_dims)}});

@@ -6,6 +6,7 @@
 
 #include "base/hash.hpp"
 #include "engine/agree.hpp"
+#include "engine/named_rank.hpp"
 #include "vector/shared_vector.hpp"
 
 namespace tonari {
@@ -241,6 +242,7 @@ const Exchange& SingleCalls::run(const VectorCall& call) {
   for (const auto& streams : streams_) check_usable(*streams, "vector");
   SingleCall* found = nullptr;
   std::optional<Error> wrong = error_of([&] {
+    throw_refusal();
     found = &find(call);
     found->bind(vector_.pattern(), call);
   });
@@ -254,6 +256,7 @@ const Exchange& SingleCalls::run(const VectorCall& call) {
     next = found->exchange().running() + 1;
     if (next <= steps_.size()) direct(next - 1).give_up();
   }
+  if (vector_.context().ranks() > 1) wrong = with_rank(vector_.context().rank(), *wrong);
   refuse(next, *wrong);
   // what ends one hop ends all
   if (std::ranges::any_of(streams_, [](const auto& streams) { return streams->left(); }))

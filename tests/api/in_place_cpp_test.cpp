@@ -179,20 +179,25 @@ TEST_F(InPlaceCpp, SpansOfTheWrongLengthFailOnAllRanks) {
                                         MPI_DOUBLE);
   const std::span all(data);
   const MPI_Comm comm = MPI_COMM_WORLD;
-  expect_failure(TONARI_ERR_ARGUMENT, {"`counts` is NULL"},
+  const std::string less = std::to_string(ranks - 1), more = std::to_string(ranks + 1);
+  const auto told = [&](const char* name, const std::string& entries) {
+    return (ranks > 1 ? "rank " + std::to_string(last) + ": `" : "`") + name + "` has " + entries +
+           " entries; there must be " + std::to_string(ranks) + ", one for each rank";
+  };
+  expect_failure(TONARI_ERR_ARGUMENT, {told("counts", less)},
                  [&] { tonari::alltoallv_inplace(all, few, at, comm); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"`displs` is NULL"},
+  expect_failure(TONARI_ERR_ARGUMENT, {told("displs", more)},
                  [&] { (void)tonari::alltoallv_inplace_init(all, counts, many, comm); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"`types` is NULL"}, [&] {
+  expect_failure(TONARI_ERR_ARGUMENT, {told("types", more)}, [&] {
     (void)tonari::ialltoallw_inplace(data.data(), counts, bytes, types, comm);
   });
-  expect_failure(TONARI_ERR_ARGUMENT, {"`sendcounts` is NULL"},
+  expect_failure(TONARI_ERR_ARGUMENT, {told("sendcounts", less)},
                  [&] { tonari::alltoallv_inplace_general(all, few, at, counts, at, comm); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"`senddispls` is NULL"},
+  expect_failure(TONARI_ERR_ARGUMENT, {told("senddispls", more)},
                  [&] { tonari::alltoallv_inplace_general(all, counts, many, counts, at, comm); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"`recvcounts` is NULL"},
+  expect_failure(TONARI_ERR_ARGUMENT, {told("recvcounts", less)},
                  [&] { (void)tonari::ialltoallv_inplace_general(all, counts, at, few, at, comm); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"`recvdispls` is NULL"}, [&] {
+  expect_failure(TONARI_ERR_ARGUMENT, {told("recvdispls", more)}, [&] {
     (void)tonari::alltoallv_inplace_general_init(all, counts, at, counts, many, comm);
   });
   tonari::alltoallv_inplace(all, counts, at, comm);
@@ -203,14 +208,18 @@ TEST_F(InPlaceCpp, BuffersThatAreTooSmallFailOnAllRanks) {
   // Of at least two elements per rank, one missing on the last rank.
   std::vector<double> even(
       static_cast<std::size_t>(2 * ranks + (rank == last && ranks > 1 ? -1 : 0)));
+  const std::string who = ranks > 1 ? "rank " + std::to_string(last) + ": " : "";
   if (ranks > 1)
-    expect_failure(TONARI_ERR_ARGUMENT, {"`count` is -1", "negative"},
+    expect_failure(TONARI_ERR_ARGUMENT,
+                   {who + "`buf` has " + std::to_string(2 * ranks - 1) +
+                    " elements; they must make " + std::to_string(ranks) + " blocks of one size"},
                    [&] { tonari::alltoall_inplace(std::span(even), MPI_COMM_WORLD); });
   // The block for rank 0 ends one element, a gap, before the buffer does.
   const std::span all(data), part = all.first(data.size() - (rank == last ? 2 : 1));
-  expect_failure(TONARI_ERR_ARGUMENT, {"`counts` is NULL"},
+  const std::string reached = " elements, and block 0 has ";
+  expect_failure(TONARI_ERR_ARGUMENT, {who + "`buf` has ", reached},
                  [&] { tonari::alltoallv_inplace(part, counts, at, MPI_COMM_WORLD); });
-  expect_failure(TONARI_ERR_ARGUMENT, {"`sendcounts` is NULL"}, [&] {
+  expect_failure(TONARI_ERR_ARGUMENT, {who + "`buf` has ", reached}, [&] {
     tonari::alltoallv_inplace_general(part, counts, at, counts, at, MPI_COMM_WORLD);
   });
   tonari::alltoallv_inplace(all.first(data.size() - 1), counts, at, MPI_COMM_WORLD);

@@ -130,18 +130,52 @@ TEST_F(Ranges, WhatIsNoBufferFailsEverywhere) {
   const auto out = sent<double>(6);
   std::vector<double> in(13);
   const bool errs = rank == ranks - 1;
-  const auto refused = [&](auto call) {
+  const std::string who = "rank " + std::to_string(ranks - 1) + ": ";
+  const auto refused = [&](const std::string& sentence, auto call) {
     int code = TONARI_SUCCESS;
     try {
       call();
     } catch (const tonari::Failure& failure) {
       code = failure.code();
     }
-    expect_everywhere(code, TONARI_ERR_ARGUMENT, {"count` is -1"});
+    expect_everywhere(code, TONARI_ERR_ARGUMENT, {ranks > 1 ? who + sentence : sentence});
   };
-  refused([&] { (void)near.alltoall_init(out, ViewOfTwo<double>(in.data(), 3, 4, errs ? 5 : 4)); });
-  refused([&] { near.alltoall(out, std::span(in).first(errs ? 13 : 12)); });
-  refused([&] { near.allgather(std::span(out).first(6), std::span(in).first(errs ? 11 : 12)); });
+  refused("`recv` has gaps between its elements",
+          [&] { (void)near.alltoall_init(out, ViewOfTwo<double>(in.data(), 3, 4, errs ? 5 : 4)); });
+  refused("`recv` has 13 elements; they must make 2 blocks of one size",
+          [&] { near.alltoall(out, std::span(in).first(errs ? 13 : 12)); });
+  refused("`send` has 11 elements; they must make 2 blocks of one size", [&] {
+    (void)near.alltoall_init(std::span(out).first(errs ? 11 : 12), std::span(in).first(12));
+  });
+  refused("`recv` has 11 elements; they must make 2 blocks of one size",
+          [&] { near.allgather(std::span(out).first(6), std::span(in).first(errs ? 11 : 12)); });
+}
+
+// The offsets of one rank make no whole ones, and its lists have other lengths.
+TEST_F(Ranges, WrongNeighborhoodsFailEverywhere) {
+  const bool errs = rank == 0;
+  const std::string who = ranks > 1 ? "rank 0: " : "";
+  const auto refused = [&](const std::string& sentence, auto call) {
+    try {
+      (void)call();
+      ADD_FAILURE() << sentence;
+    } catch (const tonari::Failure& failure) {
+      EXPECT_EQ(failure.code(), TONARI_ERR_ARGUMENT);
+      EXPECT_EQ(failure.what(), who + sentence);
+    }
+  };
+  const int dims[] = {ranks, 1}, periods[] = {1, 1};
+  MPI_Comm plane;
+  MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &plane);
+  const std::vector<int> offsets{1, 0, 1};
+  refused("3 integers are no list of offsets in 2 dimensions",
+          [&] { return tonari::Neighborhood(plane, std::span(offsets).first(errs ? 3 : 2)); });
+  MPI_Comm_free(&plane);
+  const std::vector<int> to{after()}, from{before()}, weights{1, 1};
+  refused("`destweights` has 2 entries; there must be 1, one for each target", [&] {
+    return tonari::Neighborhood::adjacent(MPI_COMM_WORLD, from, std::span(weights).first(1), to,
+                                          std::span(weights).first(errs ? 2 : 1));
+  });
 }
 
 // ---- counts
@@ -193,13 +227,15 @@ TEST_F(Ranges, ListsOfTheWrongLengthFailEverywhere) {
   const std::vector<MPI_Aint> places{0, 2};
   const bool errs = rank == 0;
   int code = TONARI_SUCCESS;
+  const std::string who = ranks > 1 ? "rank 0: " : "";
   try {
     near.alltoallv(out.data(), two, places, MPI_INT, in.data(), errs ? three : two, places,
                    MPI_INT);
   } catch (const tonari::Failure& failure) {
     code = failure.code();
   }
-  expect_everywhere(code, TONARI_ERR_ARGUMENT, {"`recvcounts` is NULL"});
+  expect_everywhere(code, TONARI_ERR_ARGUMENT,
+                    {who + "`recvcounts` has 3 entries; there must be 2, one for each neighbor"});
 }
 
 // ---- in place, sparse messages, vectors
@@ -232,7 +268,10 @@ TEST_F(Ranges, InPlace) {
     } catch (const tonari::Failure& failure) {
       code = failure.code();
     }
-    expect_everywhere(code, TONARI_ERR_ARGUMENT, {"`counts` is NULL"});
+    const std::string last = std::to_string(ranks - 1), all = std::to_string(3 * ranks - 1);
+    expect_everywhere(code, TONARI_ERR_ARGUMENT,
+                      {(ranks > 1 ? "rank 0: `buf` has " : "`buf` has ") + all +
+                       " elements, and block " + last + " has 3 from number "});
   }
 }
 

@@ -352,6 +352,8 @@ TEST_F(Sparse, InCpp) {
     ADD_FAILURE() << "values are missing on one rank";
   } catch (const tonari::Failure& failure) {
     EXPECT_EQ(failure.code(), TONARI_ERR_ARGUMENT);
+    const std::string who = "rank " + std::to_string(ranks - 1) + ": ";
+    EXPECT_CONTAINS(failure.what(), who + "tonari::sparse_alltoallv: there are ");
   }
   EXPECT_TRUE(tonari::Messages<double>().empty());
 }

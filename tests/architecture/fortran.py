@@ -15,6 +15,7 @@ NEIGHBORS_OF_BRICKS = "a table for the kernels of stencil.hpp; grids in Fortran 
 PAPER = "the interface that Träff et al. (2016) print in their paper is one of C"
 # Functions of C without a procedure, and why.
 WITHOUT = {
+    "tonari_refuse": "for layers above C, which refuse what C cannot see",
     "tonari_*_c": "one procedure has counts of both kinds; lists of vectors are default integers",
     "tonari_grid_memory_*": "the memory of a grid that outlives it is for languages with views",
     "tonari_grid_shape_cells": "grid_create says the same of a grid that exists",

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <tonari/blocks.hpp>
 
+#include "support/contains.hpp"
 #include "support/oracle.hpp"
 
 namespace {
@@ -63,9 +64,26 @@ TEST(BlocksCpp, ALineOfBlocks) {
 }
 
 TEST(BlocksCpp, EveryBoxHasAnOwner) {
-  const std::vector<tonari_box> boxes(2);
-  const std::vector<int> owners(1);
-  EXPECT_THROW(tonari::BlocksShape(boxes, owners, 1, 1, MPI_DOUBLE), tonari::Failure);
+  const bool errs = world_rank() == 0;
+  const std::vector<tonari_box> boxes{{{0}, {4}}, {{4}, {8}}};
+  const std::vector<int> owners{0, world_size() - 1};
+  const tonari::BlocksShape shape(boxes, std::span(owners).first(errs ? 1 : 2), 1, 1, MPI_DOUBLE);
+  const auto refused = [](const std::string& sentence, auto call) {
+    try {
+      call();
+      ADD_FAILURE() << sentence;
+    } catch (const tonari::Failure& failure) {
+      EXPECT_EQ(failure.code(), TONARI_ERR_ARGUMENT);
+      EXPECT_CONTAINS(failure.what(), (world_size() > 1 ? "rank 0: " : "") + sentence);
+    }
+  };
+  refused("tonari::BlocksShape: there are 2 boxes and 1 owners; every box must have one",
+          [&] { const tonari::Blocks none(MPI_COMM_WORLD, shape); });
+  const tonari::Blocks blocks(MPI_COMM_WORLD, tonari::BlocksShape(boxes, owners, 1, 1, MPI_DOUBLE));
+  std::vector<double> values(6);
+  const std::vector<void*> few(errs ? 0 : blocks.own().size(), values.data());
+  refused("tonari::Blocks: there are 0 arrays; there must be ",
+          [&] { (void)blocks.forward_init(few); });
 }
 
 }  // namespace

@@ -154,6 +154,24 @@ TEST(CppGrid, StartsWithOtherArrays) {
   EXPECT_THROW(grid.start_with(exchange, {}), tonari::Failure);
 }
 
+// C would read an address for each copy.
+TEST(CppGrid, TooFewArraysOnOneRank) {
+  const Plane plane;
+  const tonari::GridShape shape = plane.shape(TONARI_STORAGE_ARRAY);
+  std::vector<double> cells(4 * rows * columns + 1000);
+  const std::vector<void*> arrays(static_cast<std::size_t>(shape.copies), cells.data());
+  const bool errs = tonari::test::world_rank() == 0;
+  const std::span<void* const> given = std::span(arrays).first(errs ? 1 : arrays.size());
+  try {
+    const tonari::Grid grid(plane.cart, shape, given);
+    ADD_FAILURE() << "one rank has too few arrays";
+  } catch (const tonari::Failure& failure) {
+    EXPECT_EQ(failure.code(), TONARI_ERR_ARGUMENT);
+    EXPECT_CONTAINS(failure.what(), (tonari::test::world_size() > 1 ? "rank 0: " : "") +
+                                        std::string("tonari::Grid: there are 1 arrays; there"));
+  }
+}
+
 // Cells, and ghosts of the faces of dimension 1, which is periodic, are added up.
 TEST(CppGrid, GhostsGoBack) {
   const Plane plane;

@@ -2,7 +2,7 @@
 """What all collective calls share: info keys, and mistakes that only one rank sees.
 
 Such a mistake must not keep the other ranks waiting. So the rank takes part all the same, with an
-argument that the library refuses on all ranks, and then raises its own sentence.
+argument that the library refuses on all ranks, and tells the library why (tonari_refuse).
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 from mpi4py import MPI
 
 from tonari.errors import ARGUMENT, Error
-from tonari.mpi.library import handle_of
+from tonari.mpi.library import handle_of, refuse
+from tonari.mpi.request import collected
 
 Info = Mapping[str, Any] | MPI.Info | None
 Made = TypeVar("Made")
@@ -68,10 +69,12 @@ def _nothing() -> None:
 
 @contextmanager
 def complaining(complain: Callable[[], None]) -> Iterator[None]:
-    """Around the collective call: a rank's own sentence goes before that of the library."""
+    """Around the collective call: all ranks get this rank's sentence, by the library. In a group
+    they get it at the end."""
     try:
-        yield
-    except Error:
         complain()
-        raise
-    complain()
+    except Error as mistake:
+        refuse(mistake.code, str(mistake))
+    yield
+    if not collected.lists:
+        complain()

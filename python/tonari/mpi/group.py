@@ -18,7 +18,7 @@ from mpi4py import MPI
 from tonari.errors import ARGUMENT, Error
 from tonari.mpi import calls
 from tonari.mpi.calls import Info
-from tonari.mpi.library import call, created, handle_of
+from tonari.mpi.library import call, created, handle_of, refuse
 from tonari.mpi.request import Bound, Request, collected
 
 ENDS = ("request", "start", "run")
@@ -78,6 +78,7 @@ class Group:
 
     def _give_up(self) -> None:
         try:
+            refuse(ARGUMENT, "the group was given up: an exception left its block")
             with calls.info_handle(None) as keys:
                 call("group_end", keys, None)
         except Error:

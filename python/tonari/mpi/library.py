@@ -98,6 +98,8 @@ def function(name: str) -> Callable[..., int]:
 
 _last_error = _quick.tonari_last_error
 _last_error.argtypes, _last_error.restype = [], ctypes.c_char_p
+_refuse = _quick.tonari_refuse
+_refuse.argtypes, _refuse.restype = [ctypes.c_int, ctypes.c_char_p], None
 describe_request = _waiting.tonari_request_describe
 describe_request.argtypes, describe_request.restype = [ctypes.c_void_p], ctypes.c_char_p
 _FUNCTIONS = {name: function(name) for name in prototypes.FUNCTIONS}
@@ -106,6 +108,11 @@ _FUNCTIONS = {name: function(name) for name in prototypes.FUNCTIONS}
 def fail(code: int) -> None:
     """Raises the error that the last call of this thread returned."""
     raise Error(_last_error().decode(errors="replace"), code)
+
+
+def refuse(code: int, sentence: str) -> None:
+    """The next call fails with this sentence, on all ranks that it concerns."""
+    _refuse(code, sentence.encode())
 
 
 def call(name: str, *arguments: Any) -> None:

@@ -103,7 +103,7 @@ def check_mistakes() -> None:
     fixed = buf.copy()
     fixed.flags.writeable = False
     said = refused(tonari.mpi.alltoall_inplace, fixed if RANK == last else buf, WORLD)
-    assert RANK != last or "buf is read-only" in str(said), said
+    assert "buf is read-only" in str(said), said
     counts = [3 if RANK == last else 1] * RANKS
     said = refused(tonari.mpi.alltoallv_inplace_init, [buf, counts], WORLD) if RANKS > 1 else None
     assert said is None or said.code in (errors.BUFFERS, errors.ARGUMENT), said

@@ -226,7 +226,7 @@ def check_files_and_mistakes() -> None:
         assert refused(grid.forward, 2).code == errors.ARGUMENT
         ghosts = Ghosts(lower=(1, 1, 1)) if RANK == 0 else None
         said = refused(grid.forward_init, 0, ghosts)
-        assert RANK != 0 or "ghosts.lower has 3 numbers" in str(said)
+        assert "ghosts.lower has 3 numbers" in str(said)
         with grid.exchange_init(0):
             assert refused(grid.free).code == errors.ACTIVE
         assert repr(grid).startswith(f"<tonari Grid: {grid.shape[0]}x{grid.shape[1]} cells of")
@@ -244,5 +244,5 @@ def check_files_and_mistakes() -> None:
         right: dict[str, Any] = {"cells": [8 * n for n in cart.dims]}
         chosen = right | (options if RANK == RANKS - 1 else {})
         said = refused(Grid, cart, **chosen)
-        assert RANK != RANKS - 1 or sentence in str(said), said
+        assert sentence in str(said), said
     cart.Free()

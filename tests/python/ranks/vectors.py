@@ -175,7 +175,7 @@ def check_mistakes() -> None:
     said = refused(Vector, WORLD, FIRST, MINE, [N] if RANK == last else [0])
     assert str(N) in str(said) and said.code == errors.ARGUMENT
     said = refused(Vector, WORLD, FIRST, MINE, [0.5] if RANK == last else [0])
-    assert RANK != last or "indices must be a list of integers" in str(said)
+    assert "indices must be a list of integers" in str(said)
     with Vector(WORLD, FIRST, MINE, needed(RANK)) as vector:
         x, ghosts = np.zeros(MINE), np.zeros(len(needed(RANK)))
         wrong: list[tuple[Any, Any, str]] = [
