@@ -24,8 +24,8 @@ struct OrderedLine {
 std::vector<OrderedLine> ordered_lines();
 void forget_orders();
 
-// How many mutants the orders have that the library's sources name, by place, as of weaker(): in all
-// of src, whether explored or not.
+// How many mutants the orders have that the library's sources name, by place, as of weaker(): in
+// all of src, whether explored or not.
 std::map<std::string, std::size_t> mutants_in_sources();
 
 // By one step; empty: the order is relaxed.
