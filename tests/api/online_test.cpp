@@ -3,8 +3,6 @@
 // whatever runs, and whatever else is under way.
 #include <unistd.h>
 
-#include <set>
-
 #include "support/counting.hpp"
 #include "support/fresh_wisdom.hpp"
 #include "support/graph_exchange.hpp"
@@ -13,6 +11,10 @@
 namespace {
 
 using namespace tonari::test;
+
+constexpr Sizes small{8, 4, true, true, 0};
+// More starts than any race takes.
+constexpr int enough = 110;
 
 class OnlineRequests : public GraphExchange {
  protected:
@@ -27,9 +29,10 @@ class OnlineRequests : public GraphExchange {
   // A request with its buffers.
   struct Tuned {
     Tuned(OnlineRequests& test, Operation op, const Sizes& sizes, MPI_Info info)
-        : graph(test.graph) {
-      Random own(test.common() + 977u * static_cast<unsigned>(world_rank()));
-      b = make_buffers(own, graph, world_rank(), op, sizes);
+        : Tuned(test, op, sizes, info, test.common()) {}
+    // Those of one seed have the same blocks on each rank.
+    Tuned(OnlineRequests& test, Operation op, const Sizes& sizes, MPI_Info info, std::uint32_t seed)
+        : graph(test.graph), b(blocks(graph, op, sizes, seed)) {
       EXPECT_OK(init(op, b.out, b.in, test.near, info, &request));
       b.out.free_types(), b.in.free_types();
     }
@@ -52,9 +55,37 @@ class OnlineRequests : public GraphExchange {
       return about;
     }
 
+    static Buffers blocks(const Graph& graph, Operation op, const Sizes& sizes,
+                          std::uint32_t seed) {
+      Random own(seed + 977u * static_cast<unsigned>(world_rank()));
+      return make_buffers(own, graph, world_rank(), op, sizes);
+    }
+
     const Graph& graph;
     Buffers b;
     tonari_request request = TONARI_REQUEST_NULL;
+  };
+  // All ask for the same, so what one of them finds out answers the next one.
+  Tuned make(MPI_Info info) { return {*this, Operation::alltoall, small, info, 1}; }
+
+  // Every start of a race takes a millionth of a second, whatever runs, by a clock that goes on
+  // between its first two looks at it. So no times vary, and every winner is remembered.
+  class SteadyTimes {
+   public:
+    SteadyTimes() : clock_(now) {}
+    static void tune(Tuned& tuned) {
+      for (int round = 0; round < enough; ++round) {
+        begun_ += 1, looks_ = 0;
+        tuned.start(round);
+        EXPECT_OK(tonari_wait(tuned.request));
+      }
+    }
+
+   private:
+    static double now() { return begun_ + (looks_++ > 0 ? 1e-6 : 0); }
+    static inline double begun_ = 0;
+    static inline int looks_ = 0;
+    OtherClock clock_;
   };
 
   static std::string chosen(const Tuned& tuned) {
@@ -63,21 +94,12 @@ class OnlineRequests : public GraphExchange {
     return words.substr(begin, words.find(" (", begin) - begin);
   }
 
-  // What varied much is not remembered: often where ranks outnumber the cores.
-  static bool steady(const Tuned& tuned) {
-    return tuned.describe().find("the times varied much") == std::string::npos;
-  }
-
   const FreshWisdom wisdom{"0.02"};
   const Info online{{"tonari_tune", "online"}};
   Random common{random_seed()};
   Graph graph;
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
 };
-
-constexpr Sizes small{8, 4, true, true, 0};
-// More starts than any race takes.
-constexpr int enough = 110;
 
 TEST_F(OnlineRequests, DeliverRightBlocksAtEveryStart) {
   for (const Operation op : all_operations)
@@ -155,35 +177,35 @@ TEST_F(OnlineRequests, CanBeFreedInTheMiddle) {
 }
 
 TEST_F(OnlineRequests, SayHowFarTheyAreAndAreRemembered) {
-  if (world_size() == 1 || ranks_are_slow()) GTEST_SKIP() << "nothing to choose from";
-  std::set<std::string> winners;  // of blocks that are contiguous, or not: two questions
-  std::string last;
-  bool any_steady = false;
-  for (int again = 0; again < 150; ++again) {  // what varies much is not remembered
-    Tuned tuned(*this, Operation::alltoall, small, online);
-    if (again > 0 && std::string(tuned.info().reason) == "wisdom") {
-      EXPECT_TRUE(winners.contains(chosen(tuned))) << tuned.describe();
-      const Info measured{{"tonari_tune", "auto"}};
-      EXPECT_STREQ(Tuned(*this, Operation::alltoall, small, measured).info().reason, "measured")
-          << "what few candidates found out is no answer to those who measure all";
-      return;
-    }
+  if (world_size() == 1) GTEST_SKIP() << "nothing to choose from";
+  const SteadyTimes times;
+  std::string winner;
+  {
+    Tuned tuned = make(online);
     EXPECT_STREQ(tuned.info().reason, "online");
     EXPECT_EQ(tuned.info().measured_seconds, 0);
     EXPECT_CONTAINS(tuned.describe(), "tuning online, pass 1 of at most 6");
-    for (int round = 0; round < enough; ++round) {
-      tuned.start(round);
-      EXPECT_OK(tonari_wait(tuned.request));
-    }
-    EXPECT_CONTAINS(tuned.describe(), "tuned online in ");
+    times.tune(tuned);
+    tuned.expect(enough - 1);
+    EXPECT_CONTAINS(tuned.describe(), "tuned online in 6 passes");
     EXPECT_CONTAINS(tuned.describe(), "more than the winner would have taken");
-    EXPECT_GT(tuned.info().measured_seconds, 0);
-    winners.insert(chosen(tuned));
-    any_steady |= steady(tuned);
-    last = tuned.describe();
+    EXPECT_NEAR(tuned.info().measured_seconds, 1e-6, 1e-9);
+    winner = chosen(tuned);
   }
-  if (!any_steady) GTEST_SKIP() << "all times varied much";
-  ADD_FAILURE() << "the winner is never remembered, such as of: " << last;
+  const Tuned known = make(online);
+  EXPECT_STREQ(known.info().reason, "wisdom") << known.describe();
+  EXPECT_EQ(chosen(known), winner) << known.describe();
+}
+
+TEST_F(OnlineRequests, AreNoAnswerToThoseWhoMeasureAll) {
+  if (world_size() == 1 || ranks_are_slow()) GTEST_SKIP() << "nothing to choose from";
+  {
+    const SteadyTimes times;
+    Tuned tuned = make(online);
+    times.tune(tuned);
+  }
+  const Info measured{{"tonari_tune", "auto"}};
+  EXPECT_STREQ(make(measured).info().reason, "measured");
 }
 
 // Whatever they find out later, the words that the program has been given stay what they were.
@@ -203,54 +225,34 @@ TEST_F(OnlineRequests, TellInWordsThatStay) {
 
 // Whoever makes a second request while the first still lives knows what its starts have decided.
 TEST_F(OnlineRequests, AreRememberedBeforeTheyAreFreed) {
-  if (world_size() == 1 || ranks_are_slow()) GTEST_SKIP() << "nothing to choose from";
-  std::vector<std::unique_ptr<Tuned>> all;
-  bool any_steady = false;
-  for (int again = 0; again < 60; ++again) {  // what varies much is not remembered
-    all.push_back(std::make_unique<Tuned>(*this, Operation::alltoall, small, online));
-    if (std::string(all.back()->info().reason) == "wisdom") return;
-    for (int round = 0; round < enough; ++round) {
-      all.back()->start(round);
-      EXPECT_OK(tonari_wait(all.back()->request));
-    }
-    any_steady |= steady(*all.back());
-  }
-  if (!any_steady) GTEST_SKIP() << "all times varied much";
-  ADD_FAILURE() << "the winner is known only when a request is freed";
+  if (world_size() == 1) GTEST_SKIP() << "nothing to choose from";
+  const SteadyTimes times;
+  Tuned tuned = make(online);
+  times.tune(tuned);
+  EXPECT_STREQ(make(online).info().reason, "wisdom");
 }
 
 // Those that are agreed upon, as with this promise.
 TEST_F(OnlineRequests, OneShotCallsFollowThem) {
-  if (world_size() == 1 || ranks_are_slow()) GTEST_SKIP() << "nothing to choose from";
-  const Info bound{{"cdag_static_buffers", "true"}};
-  std::string reason;
-  bool any_steady = false;
-  for (int again = 0; again < 60 && reason != "wisdom"; ++again) {  // steady times are remembered
-    tonari_neighborhood fresh = TONARI_NEIGHBORHOOD_NULL;
-    ASSERT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[static_cast<std::size_t>(world_rank())],
-                              bound, &fresh));
-    Tuned tuned(*this, Operation::alltoall, small, online);
-    for (int round = 0; round < enough; ++round) {
-      tuned.start(round);
-      EXPECT_OK(tonari_wait(tuned.request));
-    }
-    Random own(common() + 977u * static_cast<unsigned>(world_rank()));
-    Buffers b = make_buffers(own, graph, world_rank(), Operation::alltoall, small);
-    b.prepare(world_rank(), again);
-    tonari_request once = TONARI_REQUEST_NULL;
-    ASSERT_OK(icall(b.op, b.out, b.in, fresh, &once));
-    tonari_request_info about{};
-    EXPECT_OK(tonari_request_get_info(once, &about));
-    reason = about.reason;
-    any_steady |= steady(tuned);
-    EXPECT_OK(tonari_wait(once));
-    EXPECT_EQ(b.wrong(graph, world_rank(), again), "");
-    EXPECT_OK(tonari_request_free(&once));
-    EXPECT_OK(tonari_neighborhood_free(&fresh));
-    b.out.free_types(), b.in.free_types();
-  }
-  if (reason != "wisdom" && !any_steady) GTEST_SKIP() << "all times varied much";
-  EXPECT_EQ(reason, "wisdom");
+  if (world_size() == 1) GTEST_SKIP() << "nothing to choose from";
+  const SteadyTimes times;
+  Tuned tuned = make(online);
+  times.tune(tuned);
+  tonari_neighborhood fresh = TONARI_NEIGHBORHOOD_NULL;
+  ASSERT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[static_cast<std::size_t>(world_rank())],
+                            Info{{"cdag_static_buffers", "true"}}, &fresh));
+  Buffers b = Tuned::blocks(graph, Operation::alltoall, small, 1);
+  b.prepare(world_rank(), 1);
+  tonari_request once = TONARI_REQUEST_NULL;
+  ASSERT_OK(icall(b.op, b.out, b.in, fresh, &once));
+  tonari_request_info about{};
+  EXPECT_OK(tonari_request_get_info(once, &about));
+  EXPECT_STREQ(about.reason, "wisdom") << tonari_request_describe(once);
+  EXPECT_OK(tonari_wait(once));
+  EXPECT_EQ(b.wrong(graph, world_rank(), 1), "");
+  EXPECT_OK(tonari_request_free(&once));
+  EXPECT_OK(tonari_neighborhood_free(&fresh));
+  b.out.free_types(), b.in.free_types();
 }
 
 // Without any info key.
