@@ -69,7 +69,10 @@ Buffers make_buffers(Random& random, const Topology& t, int rank, Operation op,
 class Algorithm : public testing::TestWithParam<const char*> {
  protected:
   bool native() const { return std::string(GetParam()) == "native"; }
-  bool may_not_apply() const { return std::string(GetParam()) == "joint-basis"; }
+  // The search for a joint basis is for at most 64 distinct neighbors.
+  bool may_not_apply(const Topology& t) const {
+    return std::string(GetParam()) == "joint-basis" && t.count() > 64;
+  }
 
   void run(const Topology& t, std::uint32_t seed, bool heavy) {
     MPI_Comm cart = make_cart(t);
@@ -132,7 +135,7 @@ class Algorithm : public testing::TestWithParam<const char*> {
     b.out.free_types(), b.in.free_types();
     // refused where MPICH 4 loses blocks
     if (code == TONARI_ERR_ALGORITHM && native() && mpi_spins() && !all_periodic(t)) return;
-    if (code == TONARI_ERR_ALGORITHM && may_not_apply()) return;
+    if (code == TONARI_ERR_ALGORITHM && may_not_apply(t)) return;
     EXPECT_OK(code);
     if (code != TONARI_SUCCESS) return;  // the same on all ranks
     EXPECT_TRUE(b.in.memory == before && b.out.memory == b.sent) << "init touched a buffer";
@@ -170,24 +173,24 @@ std::string word(const testing::TestParamInfo<const char*>& info) {
   return text;
 }
 
+// Where ranks are slow, few operations are drawn: more cases follow until one of them was.
 TEST_P(Algorithm, DeliversEveryBlockToItsSlot) {
   const int n = cases(200);
-  for (int k = 0; k < n; ++k) {
+  for (int k = 0; k < n || (ran == 0 && k < n + 20); ++k) {
     const std::uint32_t seed =
         7919u * static_cast<unsigned>(k) + 31u * static_cast<unsigned>(world_size());
     Random common(seed);
     run(random_topology(common), seed, !ranks_are_slow());
   }
-  EXPECT_TRUE(ran > 0 || may_not_apply() || cases(200) < 10) << "tested nothing";
+  EXPECT_GT(ran, 0) << "tested nothing";
 }
 
 // Grids and lists where it applies for certain, so that it is not left out by chance.
 TEST_P(Algorithm, OnATorusOfRadiusTwo) {
   Topology t = torus_of_all(1);
   t.offsets = box(1, -2, 2), t.name = "moore:1:2";
-  run(t, 5, !ranks_are_slow());
-  EXPECT_TRUE(ran > 0 || (may_not_apply() && world_size() < 5) || ranks_are_slow())
-      << "tested nothing";
+  for (std::uint32_t seed = 5; ran == 0 && seed < 25; ++seed) run(t, seed, !ranks_are_slow());
+  EXPECT_GT(ran, 0) << "tested nothing";
 }
 
 std::vector<const char*> every_algorithm() {
