@@ -5,10 +5,14 @@
 // which says how to run it again.
 //
 //   mpiexec -n 3 tonari_fuzz --seconds 3600     cases for an hour, from a random seed on
+//                            --seconds 9 --least 50   at least so many, however long they take
 //                            --seed 7 --cases 1 that one case
+//                            --seed day         from a seed that is another one each day
 //   --kind operation|inplace|vector|grid|blocks|sparse|group   exchanges of one kind only
 //   --patience n                                seconds after which a case counts as hung
+#include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -21,7 +25,7 @@ namespace {
 
 struct Options {
   std::uint32_t seed = std::random_device()();
-  std::uint32_t cases = 0xFFFFFFFFu;
+  std::uint32_t cases = 0xFFFFFFFFu, least = 0;
   double seconds = 0, patience = 60;
   std::string kind;
 };
@@ -31,13 +35,20 @@ bool read_number(const std::string& text, std::uint32_t& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+// Days are so far apart that no case comes again on the next one.
+std::uint32_t seed_of_the_day() {
+  using std::chrono::floor, std::chrono::days, std::chrono::system_clock;
+  const auto today = floor<days>(system_clock::now()).time_since_epoch().count();
+  return static_cast<std::uint32_t>(today) * 100'000u;
+}
+
 // What is wrong, or empty.
 std::string read_options(int argc, char** argv, Options& o) {
   bool bounded = false;
   for (int k = 1; k < argc; ++k) {
     const std::string name = argv[k], value = k + 1 < argc ? argv[++k] : "";
-    std::uint32_t number = 0;
-    if (name != "--kind" && !read_number(value, number))
+    std::uint32_t number = name == "--seed" && value == "day" ? seed_of_the_day() : 0;
+    if (name != "--kind" && number == 0 && !read_number(value, number))
       return name + " needs a number, not '" + value + "'";
     if (name == "--seed")
       o.seed = number;
@@ -45,6 +56,8 @@ std::string read_options(int argc, char** argv, Options& o) {
       o.cases = number, bounded = true;
     else if (name == "--seconds")
       o.seconds = number, bounded = true;
+    else if (name == "--least")
+      o.least = number;
     else if (name == "--patience")
       o.patience = number;
     else if (name == "--kind")
@@ -52,6 +65,7 @@ std::string read_options(int argc, char** argv, Options& o) {
     else
       return "there is no option " + name;
   }
+  if (o.seconds == 0) o.least = o.cases;
   return bounded ? "" : "say how many --cases or --seconds";
 }
 
@@ -102,17 +116,25 @@ class Fuzzer {
     MPI_Bcast(&o_.seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
   }
   int run() {
+    say("cases", "follow");
     std::uint32_t done = 0;
     bool failed = false;
     for (bool more = o_.cases > 0; more && !failed; more = go_on(++done))
       failed = run_one(o_.seed + done);
-    if (places_.rank() == 0 && !failed)
-      std::printf("tonari_fuzz: %u cases from seed %u on %d ranks, nothing wrong\n", done, o_.seed,
-                  places_.size());
-    return failed;
+    const bool too_few = done < std::min(o_.least, o_.cases);
+    if (!failed)
+      say(std::to_string(done) + " cases", too_few ? "too few of them" : "nothing wrong");
+    return failed || too_few;
   }
 
  private:
+  // Also before the first case, for those who look into what hangs.
+  void say(const std::string& cases, const char* of_them) const {
+    if (places_.rank() != 0) return;
+    std::printf("tonari_fuzz: %s from seed %u on %d ranks, %s\n", cases.c_str(), o_.seed,
+                places_.size(), of_them);
+    std::fflush(stdout);
+  }
   std::string again(std::uint32_t seed) const {
     return "tonari_fuzz: case " + std::to_string(seed) + " (again: mpiexec -n " +
            std::to_string(places_.size()) + " tonari_fuzz --cases 1 --seed " +
@@ -120,7 +142,8 @@ class Fuzzer {
            std::to_string(places_.rank());
   }
   bool go_on(std::uint32_t done) const {
-    int more = done < o_.cases && (o_.seconds == 0 || elapsed() < o_.seconds);
+    const bool in_time = o_.seconds == 0 || elapsed() < o_.seconds;
+    int more = done < o_.cases && (in_time || done < o_.least);
     MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return more;
   }
