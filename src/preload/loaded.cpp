@@ -6,6 +6,7 @@
 
 #include "base/setting.hpp"
 #include "preload/interpose.hpp"
+#include "preload/loaded.hpp"
 #include "preload/sites.hpp"
 
 namespace tonari::preload {
@@ -20,19 +21,19 @@ void make(const char* file) {
 
 template <class Function, class... Arguments>
 int tell_and_begin(const Called<Function>& called, Arguments... arguments) {
-  if (const auto file = in_environment(setting(SettingId::run_loaded))) make(file->c_str());
-  expect_records();
+  tell_loaded();
   return called.real(arguments...);
 }
 
 }  // namespace
 
+void tell_loaded() {
+  if (const auto file = in_environment(setting(SettingId::run_loaded))) make(file->c_str());
+  expect_records();
+}
+
 TONARI_IN_FRONT_OF(MPI_Init, (int* argc, char*** argv), tell_and_begin(called, argc, argv));
 TONARI_IN_FRONT_OF(MPI_Init_thread, (int* argc, char*** argv, int required, int* provided),
                    tell_and_begin(called, argc, argv, required, provided));
-#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
-TONARI_IN_FRONT_OF(MPI_Session_init, (Handle info, Handle handler, void* session),
-                   tell_and_begin(called, info, handler, session));
-#endif
 
 }  // namespace tonari::preload

@@ -5,6 +5,7 @@
 
 #include "channels/world.hpp"
 #include "preload/call.hpp"
+#include "preload/loaded.hpp"
 #include "preload/persistent.hpp"
 
 // MPIs without sessions must not seem to have them.
@@ -16,6 +17,7 @@ std::atomic<int> open_sessions{0};
 
 template <class Function>
 int begin(const Called<Function>& called, Handle info, Handle errhandler, void* session) {
+  tell_loaded();
   const int rc = called.real(info, errhandler, session);
   open_sessions += called.site && rc == MPI_SUCCESS;
   return rc;
