@@ -24,16 +24,19 @@
 namespace tonari {
 namespace {
 
-// What is attached to communicators of the program. MPI_Finalize deletes it first, while everything
-// still works. Where sessions run without a world, it goes with the communicators alone, and the
-// keys with the last of them: the end of a session may be the end of all keys.
+// What is attached to communicators of the program. MPI_Finalize calls conclude() first, while
+// everything still works. The program may have callbacks there, too, in an order of its own on each
+// rank, and they may exchange: so what ranks share stays. Where sessions run without a world, it
+// goes with the communicators alone, and the keys with the last of them: the end of a session may
+// be the end of all keys.
 struct Attached {
   std::mutex mutex;
   std::vector<std::shared_ptr<SharedComm>*> all;
   int key = MPI_KEYVAL_INVALID;        // of communicators of the program
   int duplicate = MPI_KEYVAL_INVALID;  // of our duplicates: a weak pointer
   std::size_t duplicates = 0;
-  bool hooked = false;  // MPI_Finalize will call drop_all
+  bool hooked = false;     // MPI_Finalize will call conclude
+  bool concluded = false;  // it has
 };
 
 // Never destroyed: MPI_Finalize may come after the destructors of static objects.
@@ -42,15 +45,13 @@ Attached& attached() {
   return *all;
 }
 
-int drop_all(MPI_Comm, int, void*, void*) {
+int conclude(MPI_Comm, int, void*, void*) {
   expect_ends();
   (void)error_of(print_report);
   (void)error_of(Finding::write_all);  // of requests that are not freed
   hide_wait();
-  for (std::shared_ptr<SharedComm>* held : attached().all) {
-    (*held)->kept_in_place.reset();
-    held->reset();
-  }
+  attached().concluded = true;
+  for (std::shared_ptr<SharedComm>* held : attached().all) (*held)->kept_in_place.reset();
   return MPI_SUCCESS;
 }
 
@@ -78,18 +79,17 @@ int forget_duplicate(MPI_Comm, int, void* value, void*) {
 
 // The attribute's delete function: the program frees its communicator, which is collective.
 int leave_shared_comm(MPI_Comm, int, void* value, void*) {
+  // MPI_Finalize frees the other communicators itself when nothing collective works any more.
+  if (attached().concluded) return MPI_SUCCESS;
   auto* const held = static_cast<std::shared_ptr<SharedComm>*>(value);
   {
     const std::lock_guard lock(attached().mutex);
     std::erase(attached().all, held);
   }
-  if (*held) {  // null: MPI is being finalized
-    (*held)->attached_ = false;
-    (*held)->kept_in_place.reset();
-    if (!world_runs()) (*held)->report_at_end();
-    (void)error_of(
-        [&] { (*held)->trim_windows(); });  // MPI_Finalize frees what cannot be freed now
-  }
+  (*held)->attached_ = false;
+  (*held)->kept_in_place.reset();
+  if (!world_runs()) (*held)->report_at_end();
+  (void)error_of([&] { (*held)->trim_windows(); });  // MPI_Finalize frees what cannot be freed now
   delete held;
   free_unused_keys();
   return MPI_SUCCESS;
@@ -99,7 +99,7 @@ namespace {
 
 void make_keys() {
   const std::lock_guard lock(attached().mutex);
-  if (!attached().hooked) attached().hooked = call_in_finalize(drop_all);
+  if (!attached().hooked) attached().hooked = call_in_finalize(conclude);
   if (attached().key != MPI_KEYVAL_INVALID) return;
   check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_duplicate, &attached().duplicate,
                                    nullptr),
@@ -143,7 +143,7 @@ SharedComm::~SharedComm() = default;
 std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
   make_keys();
   if (void* known = attribute(comm, attached().key))
-    if (const auto& held = *static_cast<std::shared_ptr<SharedComm>*>(known)) return held;
+    return *static_cast<std::shared_ptr<SharedComm>*>(known);
   if (void* known = attribute(comm, attached().duplicate))
     return static_cast<std::weak_ptr<SharedComm>*>(known)->lock();
   std::shared_ptr<OwnedComm> copy;

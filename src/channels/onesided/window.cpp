@@ -145,7 +145,7 @@ void fail_together(MPI_Comm comm, const std::optional<Error>& error) {
 std::uint64_t Windows::common(std::size_t first, std::size_t bytes) const {
   std::uint64_t bits = 0;
   for (std::size_t k = first; k < std::min(first + 64, all_.size()); ++k) {
-    if (all_[k]->in_use || all_[k]->bytes < bytes) continue;
+    if (all_[k]->in_use || all_[k]->bytes < bytes || all_[k]->win == MPI_WIN_NULL) continue;
     call_mpi("MPI_Win_flush_all", [&] { return MPI_Win_flush_all(all_[k]->win); });
     bits |= std::uint64_t{1} << (k - first);
   }

@@ -75,17 +75,20 @@ void MpiOut::push_more(std::size_t bytes) {
 namespace {
 
 // A program may end without freeing its neighborhoods: then MPI_Finalize takes receives back.
+// Callbacks of the program may exchange after that. There messages are looked for, and no receive
+// is posted any more.
 struct Opened {
   std::mutex mutex;
   std::set<MpiIn*> all;
-  bool hooked = false;
+  bool hooked = false, finalizing = false;
 };
 Opened& opened() {
   static Opened* const streams = new Opened;
   return *streams;
 }
-int close_all(MPI_Comm, int, void*, void*) {
-  for (MpiIn* stream : opened().all) stream->close();
+int take_back_all(MPI_Comm, int, void*, void*) {
+  opened().finalizing = true;
+  for (MpiIn* stream : opened().all) stream->take_back();
   return MPI_SUCCESS;
 }
 
@@ -93,7 +96,7 @@ int close_all(MPI_Comm, int, void*, void*) {
 
 MpiIn::MpiIn(MpiRoute route, std::size_t room) : route_(std::move(route)), first_(room) {
   const std::lock_guard lock(opened().mutex);
-  if (!opened().hooked) opened().hooked = call_in_finalize(close_all);
+  if (!opened().hooked) opened().hooked = call_in_finalize(take_back_all);
   opened().all.insert(this);
 }
 
@@ -114,21 +117,53 @@ void MpiIn::close() {
   active_ = false;
 }
 
+void MpiIn::take_back() {
+  MPI_Status status;
+  int canceled = 1;
+  if (active_) {
+    MPI_Cancel(&first_request_);
+    MPI_Wait(&first_request_, &status);
+    MPI_Test_cancelled(&status, &canceled);
+  }
+  if (!canceled) {  // another rank is ahead, in a callback of the program
+    MPI_Get_count(&status, MPI_BYTE, &bytes_);
+    active_ = false;
+  }
+  if (first_request_ != MPI_REQUEST_NULL) MPI_Request_free(&first_request_);
+}
+
 void MpiIn::open() {
+  active_ = true;
+  if (opened().finalizing) return;
   if (first_request_ == MPI_REQUEST_NULL)
     check_mpi(MPI_Recv_init(first_.data(), static_cast<int>(first_.bytes()), MPI_BYTE, route_.peer,
                             route_.first_tag, route_.comm->get(), &first_request_),
               "MPI_Recv_init");
   call_mpi("MPI_Start", [&] { return MPI_Start(&first_request_); });
-  active_ = true;
+}
+
+// Whether the first part has arrived.
+bool MpiIn::arrives(MPI_Status& status) {
+  int done = 0;
+  if (!opened().finalizing) {
+    call_mpi("MPI_Test", [&] { return MPI_Test(&first_request_, &done, &status); });
+    return done != 0;
+  }
+  MPI_Comm const comm = route_.comm->get();
+  call_mpi("MPI_Iprobe",
+           [&] { return MPI_Iprobe(route_.peer, route_.first_tag, comm, &done, &status); });
+  if (!done) return false;
+  call_mpi("MPI_Recv", [&] {
+    return MPI_Recv(first_.data(), static_cast<int>(first_.bytes()), MPI_BYTE, route_.peer,
+                    route_.first_tag, comm, &status);
+  });
+  return true;
 }
 
 const std::byte* MpiIn::first(MessageHead& head, std::size_t& bytes) {
   if (active_) {
-    int done = 0;
     MPI_Status status;
-    call_mpi("MPI_Test", [&] { return MPI_Test(&first_request_, &done, &status); });
-    if (!done) return nullptr;
+    if (!arrives(status)) return nullptr;
     active_ = false;
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes_), "MPI_Get_count");
   }

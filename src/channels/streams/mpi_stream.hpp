@@ -65,17 +65,20 @@ class MpiIn final : public InStream {
   MpiIn(const MpiIn&) = delete;
   MpiIn& operator=(const MpiIn&) = delete;
 
-  void open();   // posts the first receive
-  void close();  // takes back what is posted; nothing arrives any more
+  void open();       // posts the first receive
+  void close();      // takes back what is posted; nothing arrives any more
+  void take_back();  // takes back the first receive; what arrives is found without it
   const std::byte* first(MessageHead& head, std::size_t& bytes) override;
   const std::byte* more(Bytes left, std::size_t& bytes) override;
   void release() override;
 
  private:
+  bool arrives(MPI_Status& status);
+
   MpiRoute route_;
   Memory first_, more_;
   MPI_Request first_request_ = MPI_REQUEST_NULL, more_request_ = MPI_REQUEST_NULL;
-  bool active_ = false;  // the first receive is posted, and was not seen complete
+  bool active_ = false;  // the first part is expected, and was not seen
   int bytes_ = 0;        // of the first part that has arrived
   bool more_posted_ = false;
 };

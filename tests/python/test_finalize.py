@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Callbacks that MPI_Finalize calls may use tonari (tests/finalize)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from built import c_compiler, more, with_program
+from tonari.benchmark.launch import ANY_RANKS
+
+SOURCE = Path(__file__).resolve().parents[2]
+LIBRARY = "../lib/libtonari.so"
+BUILDS = with_program(LIBRARY)
+# On one node, and on two, whose messages go by MPI.
+CASES = [(when, 2, {}) for when in ("before", "after", "odd", "only")]
+CASES += [("before", 2, {"TONARI_NODES": "1", "TONARI_TUNE": "off"})]
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("finalize")
+    for mpi, build in BUILDS.items():
+        where = (Path(build["bin"]) / LIBRARY).resolve()
+        source = [SOURCE / "tests/finalize/finalize.c", f"-I{SOURCE / 'include'}", where]
+        words = [c_compiler(build), "-std=c99", *source, f"-Wl,-rpath,{where.parent}"]
+        subprocess.run([*words, "-o", folder / mpi], check=True)
+    return {mpi: folder / mpi for mpi in BUILDS}
+
+
+@pytest.mark.parametrize(
+    ("when", "ranks", "variables"),
+    CASES + [more(when, ranks, variables) for when, _, variables in CASES for ranks in (1, 3)],
+)
+@pytest.mark.parametrize("mpi", [mpi for mpi in BUILDS if mpi in ("openmpi", "mpich")])
+def test_callbacks_use_the_library(
+    programs: dict[str, Path], mpi: str, when: str, ranks: int, variables: dict[str, str]
+) -> None:
+    done = subprocess.run(
+        [BUILDS[mpi]["mpiexec"], "-n", str(ranks), programs[mpi], when],
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=100,
+        env=os.environ | ANY_RANKS | variables,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
