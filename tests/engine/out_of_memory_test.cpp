@@ -182,8 +182,12 @@ void ShortOfMemory::expect_choices_by_model(const char* tune, const char* becaus
       tonari_request_info info;
       EXPECT_OK(tonari_request_get_info(call.request, &info));
       const bool model = std::string(info.reason) == "model";
-      const bool says =
-          std::string(tonari_request_describe(call.request)).find(because) != std::string::npos;
+      // which names the rank, except where that has no memory for its number
+      const std::string text = tonari_request_describe(call.request), reason = because;
+      const std::size_t colon = std::min(reason.find(": "), reason.size());
+      const std::string who =
+          reason.substr(0, colon) + ": rank " + std::to_string(victim) + reason.substr(colon);
+      const bool says = text.find(who) != text.npos || text.find(reason) != text.npos;
       EXPECT_EQ(model, says) << info.reason << "\n" << tonari_request_describe(call.request);
       EXPECT_TRUE(everywhere(model) || everywhere(!model));
       by_model += model;
