@@ -52,6 +52,46 @@ TEST(SettingTable, RowsAreComplete) {
   }
 }
 
+// What the kinds of numbers are called in sentences; empty: words have many names.
+std::string said_of(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::count:
+      return "a number of ";
+    case ValueKind::size:
+      return "a number of bytes, such as ";
+    case ValueKind::seconds:
+      return "a positive number of seconds";
+    case ValueKind::promise:
+      return "true or false";
+    default:
+      return "";
+  }
+}
+
+void read_by_kind(const Setting& row, const std::string& word) {
+  if (row.kind == ValueKind::count) read_count(row, word);
+  if (row.kind == ValueKind::size) read_size(row, word);
+  if (row.kind == ValueKind::seconds) read_seconds(row, word);
+  if (row.kind == ValueKind::one_of || row.kind == ValueKind::promise) check_choice(row, word);
+}
+
+// Each row is of the kind that its sentence says, takes the value that it has without a setting,
+// and refuses nonsense by its own name and error.
+TEST(SettingTable, RowsAreReadAsTheySay) {
+  for (const Setting& row : all_settings()) {
+    const std::string values = row.values, standard = row.standard;
+    EXPECT_TRUE(values.starts_with(said_of(row.kind))) << name_of(row);
+    EXPECT_EQ(values.starts_with(said_of(ValueKind::size)), row.kind == ValueKind::size)
+        << name_of(row);
+    if (row.kind == ValueKind::word) continue;  // their readers know more
+    if (standard.find_first_of(" ,") == standard.npos) {
+      EXPECT_NO_THROW(read_by_kind(row, standard)) << name_of(row);
+    }
+    test::expect_sentence(test::error_of([&] { read_by_kind(row, "nonsense"); }), row.wrong,
+                          {name_of(row) + " is 'nonsense'; it must be "});
+  }
+}
+
 // All that is said about a setting, and how it is read, comes from its row.
 TEST(SettingTable, OneMoreIsOneRow) {
   const Setting added{"tonari_color", "TONARI_COLOR", ValueKind::one_of,      "red, green", "red",
