@@ -15,10 +15,18 @@ from prose import strip_comment, to_rst
 SKIPPED = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.S)
 TYPE = re.compile(r"\b(?:class|struct|enum|union)\b[^;(=]*$")
 HEAD = re.compile(
-    r"(?P<template>template <[^{};]*>\s*)?(?P<kind>class|struct) (?P<name>\w+)(?P<rest>[^;{]*)\{"
+    r"(?P<template>template <[^{};]*>\s*)?(?P<kind>class|struct) (?:\[\[\w+\]\] )?(?P<name>\w+)"
+    r"(?P<rest>[^;{]*)\{"
 )
 COMMENT = re.compile(r"(?:[ \t]*//[^\n]*\n)+")
-STENCIL = ["shapes", "bricks", "apply_array", "apply_bricks", "expansion"]
+# What a header shows of those that it includes from a folder.
+PARTS = {
+    "stencil.hpp": [
+        f"stencil/{stem}.hpp"
+        for stem in ("shapes", "bricks", "apply_array", "apply_bricks", "expansion")
+    ],
+    "matrix_file.hpp": ["matrix/part.hpp"],
+}
 
 
 def match_brace(text: str, at: int) -> int:
@@ -166,8 +174,8 @@ def page(header: Path) -> str:
     name = f"tonari/{header.name}"
     parts = [f"{name}\n{'=' * len(name)}", f".. code-block:: c++\n\n   #include <{name}>"]
     parts += _parts(header, "")
-    for stem in STENCIL if header.name == "stencil.hpp" else []:
-        parts += _parts(header.parent / "stencil" / f"{stem}.hpp", f"tonari/stencil/{stem}.hpp")
+    for part in PARTS.get(header.name, []):
+        parts += _parts(header.parent / part, f"tonari/{part}")
     return "\n\n".join(parts) + "\n"
 
 
