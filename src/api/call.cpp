@@ -32,7 +32,7 @@ struct SideOfCall {
     if (count < 0)
       fail(Errc::argument, named(name...), " is ", count, "; counts must not be negative");
   }
-  // The type to go on with. Where there is no element, MPICH takes a null type, so programs give it.
+  // The type to go on with. Where there is no element MPICH takes a null type, so programs give it.
   template <class... Name>
   MPI_Datatype read_type(MPI_Datatype type, bool empty, Name... name) const {
     if (type != MPI_DATATYPE_NULL) return type;

@@ -13,10 +13,10 @@ namespace tonari {
 
 // Whether a canceled receive is over by then. One whose message has begun to arrive cannot be taken
 // back. It ends soon, unless its sender has died.
-inline bool is_over(MPI_Request& request, double deadline) {
+inline bool is_over(MPI_Request& request, double deadline, MPI_Status* status = MPI_STATUS_IGNORE) {
   int done = 0;
   const InMpi in("MPI_Test");
-  do MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  do MPI_Test(&request, &done, status);
   while (!done && MPI_Wtime() < deadline);
   return done != 0;
 }

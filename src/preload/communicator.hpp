@@ -53,8 +53,8 @@ bool uses_nonblocking(Communicator& state);
 // no other rank, so what they need is done here. Programs that do not use it are soon spared it.
 void prepare(MPI_Comm comm);
 
-// Collective: makes what exchanges need that may wait for no other rank. False, on all ranks: tonari
-// cannot make it.
+// Collective: makes what exchanges need that may wait for no other rank. False, on all ranks:
+// tonari cannot make it.
 bool connect(Communicator& state);
 
 // Collective, once the trials of a kind are over. A neighborhood that no call needs any more ends.

@@ -39,7 +39,8 @@ const MPI_Aint* wide(const int displacements[], int blocks, int number);
 inline const MPI_Aint* wide(const MPI_Aint displacements[], int, int) { return displacements; }
 
 // The shapes of arguments. `native` gives them to a function of the MPI, `ours` to one of tonari;
-// `bytes` is what a rank sends, `wrong_sent` and `wrong_received` what the MPI finds wrong (wrong.hpp). Lists of types are those of this MPI's handles.
+// `bytes` is what a rank sends, `wrong_sent` and `wrong_received` what the MPI finds wrong
+// (wrong.hpp). Lists of types are those of this MPI's handles.
 
 template <class Count, class /*Displacement*/>
 struct Equal {

@@ -48,12 +48,12 @@ PRIVATE = {
     r"his|him": "its",
 }
 WORD = re.compile(rf"(?<![a-z])(?:{'|'.join(PRIVATE)})(?![a-z])", re.IGNORECASE)
-# Names that programs, scripts and files may have from earlier versions stay accepted, and one of
+# Names that programs, scripts and files may have from earlier versions stay accepted, and those of
 # MPI.
 EARLIER = re.compile(
     r"tonari_halo_neighbours|TONARI_HALO_NEIGHBOURS|--neighbours|common-neighbourhood|colouring"
     r"|neighbours(?=[^\n]{0,30}(?:\n[^\n]{0,20})?earlier name)|\bdealt_out\b|\blevelled\b"
-    r"|0009-edges-and-landings|MPI_Status_set_cancelled"
+    r"|0009-edges-and-landings|MPI_(?:Status_set|Test)_cancelled"
 )
 
 

@@ -194,7 +194,7 @@ static void twist_side(side* s, const trial* t) {
 }
 
 /* Where the side's arguments do not have what is twisted, another twist takes its place. */
-static void settle(trial* t) {
+static void adapt(trial* t) {
   const int lists = t->way == IN_PLACE || t->form != ALLGATHERV || !t->sends;
   if (t->way == IN_PLACE) {
     t->form = (form)(t->form % 3), t->sends = 0, t->fresh = 0;
@@ -217,7 +217,7 @@ static trial drawn(unsigned seed) {
   t.sends = (int)draw(&state, 2), t.block = (int)draw(&state, (unsigned)degree());
   t.list = (int)draw(&state, 3), t.fresh = draw(&state, 4) == 0;
   t.odd = draw(&state, 2) ? -1 : (int)draw(&state, (unsigned)ranks);
-  settle(&t);
+  adapt(&t);
   return t;
 }
 

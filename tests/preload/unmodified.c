@@ -17,8 +17,8 @@
  *   unmodified errors                 a wrong argument returns an error
  *   unmodified calls N                N calls, and what one takes
  *
- * With "multiple" as the last word, it asks for MPI_THREAD_MULTIPLE. Compiled with LARGE_COUNTS, all
- * of it uses large counts. */
+ * With "multiple" as the last word, it asks for MPI_THREAD_MULTIPLE. Compiled with LARGE_COUNTS,
+ * all of it uses large counts. */
 #include "unmodified.h"
 
 #include <pthread.h>

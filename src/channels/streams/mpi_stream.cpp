@@ -122,7 +122,7 @@ void MpiIn::take_back() {
   int canceled = 1;
   if (active_) {
     MPI_Cancel(&first_request_);
-    MPI_Wait(&first_request_, &status);
+    if (!is_over(first_request_, MPI_Wtime() + 1, &status)) return;  // its sender has died
     MPI_Test_cancelled(&status, &canceled);
   }
   if (!canceled) {  // another rank is ahead, in a callback of the program
