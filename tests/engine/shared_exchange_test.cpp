@@ -389,12 +389,16 @@ double cpu_seconds() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-class SharedReuse : public SharedExchange {};
+class SharedReuse : public SharedExchange {
+ protected:
+  void SetUp() override {
+    if (world_size() != 2) GTEST_SKIP() << "for two ranks";
+  }
+  void start_often(int starts);
+};
 
-TEST_F(SharedReuse, AMillionStarts) {
-  if (world_size() != 2) GTEST_SKIP() << "for two ranks";
-  const bool crowded = std::thread::hardware_concurrency() < 2;
-  const int starts = crowded ? 20'000 : 1'000'000;
+void SharedReuse::start_often(int starts) {
+  if (std::thread::hardware_concurrency() < 2) starts = 20'000;
   const Graph graph = make_graph(2, all_pairs(2));
   tonari_neighborhood near = on_graph(graph);
   for (const bool views : {false, true}) {
@@ -424,5 +428,8 @@ TEST_F(SharedReuse, AMillionStarts) {
   }
   EXPECT_OK(tonari_neighborhood_free(&near));
 }
+
+TEST_F(SharedReuse, AHundredThousandStarts) { start_often(100'000); }
+TEST_F(SharedReuse, AMillionStarts) { start_often(1'000'000); }
 
 }  // namespace
