@@ -37,8 +37,8 @@ void agree_on_reporting() {
   MPI_Bcast(&seed, 1, MPI_INT, 0, MPI_COMM_WORLD);
   testing::GTEST_FLAG(random_seed) = seed;
   if (tonari::test::world_rank() == 0) return;
-  testing::GTEST_FLAG(output) = "";
   testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
+  delete listeners.Release(listeners.default_xml_generator());  // of files of JSON, too
   delete listeners.Release(listeners.default_result_printer());
   listeners.Append(new FailuresOfRank);
 }
