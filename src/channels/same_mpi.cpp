@@ -78,8 +78,10 @@ bool mpi_initialized() {
 // Set once: also after MPI_Session_finalize, of which nobody tells.
 std::atomic<bool> sessions{false};
 
+// No MPI has a communicator whose word is zero.
 bool of_a_session(MPI_Comm comm) {
-  return comm != MPI_COMM_NULL && comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF;
+  return (std::intptr_t)(comm) != 0 && comm != MPI_COMM_NULL && comm != MPI_COMM_WORLD &&
+         comm != MPI_COMM_SELF;
 }
 
 // Found out once; empty if all is well.

@@ -14,6 +14,7 @@ from typing import Any
 import built
 import pytest
 from built import more
+from command_line import PATIENCE
 from tonari.benchmark.launch import ANY_RANKS
 
 SOURCE = Path(__file__).resolve().parents[2]
@@ -177,7 +178,6 @@ def test_the_program_makes_every_such_call() -> None:
 # libtonari that brings its own along.
 BESIDE = """\
 import ctypes, sys
-from command_line import PATIENCE
 program, tonari = map(ctypes.CDLL, sys.argv[1:])
 program.MPI_Init(None, None)
 near = ctypes.c_void_p()

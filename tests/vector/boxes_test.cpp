@@ -303,8 +303,9 @@ TEST_F(VectorBoxes, InCppNodesAreSpansToo) {
   } catch (const tonari::Failure& failure) {
     EXPECT_EQ(failure.code(), TONARI_ERR_ARGUMENT);
     EXPECT_CONTAINS(failure.what(), "2 numbers of cells, but 3 dimensions");
-    if (world_size() > 1)
+    if (world_size() > 1) {
       EXPECT_CONTAINS(failure.what(), "rank " + std::to_string(world_size() - 1) + ": ");
+    }
   }
   MPI_Comm_free(&cart);
 }

@@ -97,7 +97,9 @@ TEST(MatrixFiles, AreTakenAndRefusedAsByPython) {
 TEST(MatrixFiles, AreTheSameInALocaleWithCommas) {
   const Matrices wanted = right_ones();
   const CommaLocale locale;
-  if (std::getenv("LOCPATH")) EXPECT_TRUE(locale.of_c) << "tests/python/test_locale.py made one";
+  if (std::getenv("LOCPATH")) {
+    EXPECT_TRUE(locale.of_c) << "tests/python/test_locale.py made one";
+  }
   expect_right_ones(wanted);
   expect_wrong_ones();
 }
