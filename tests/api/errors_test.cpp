@@ -225,7 +225,8 @@ TEST_F(OperationErrors, NullTypesDescribeNoElements) {
   // each rank tells its own mistake: one-shot calls vote on none
   EXPECT_EQ(tonari_alltoallv(send, counts, at, MPI_DATATYPE_NULL, recv, counts, at, MPI_INT, near),
             TONARI_ERR_ARGUMENT);
-  const std::string own = "rank " + std::to_string(rank) + ": `sendtype` is MPI_DATATYPE_NULL";
+  const std::string name = last > 0 ? "rank " + std::to_string(rank) + ": " : "";
+  const std::string own = name + "`sendtype` is MPI_DATATYPE_NULL";
   for (const std::string& words : {own, std::string("elements")})
     EXPECT_CONTAINS(std::string(tonari_last_error()), words);
   expect_usable();
