@@ -88,10 +88,8 @@ def test_memory_stays_within_the_budget(mpi: str) -> None:
     for row in rows(f"{job} --channel auto,p2p-packed --general"):
         extra, heap, budget = row["peak_extra_bytes"], row["peak_heap_bytes"], row["budget_bytes"]
         if row["algorithm"] in OURS:
-            packed = row["channel"] == "p2p-packed"
-            assert extra <= budget + FEW_PAGES + (QUEUES if packed else 0), row
-            if packed:  # the memory of others that a rank maps is not its own
-                assert heap is None or heap <= budget + FEW_PAGES, row
+            assert extra <= budget + FEW_PAGES + QUEUES, row
+            assert heap is None or heap <= budget + FEW_PAGES, row
         if row["algorithm"] == "native-out-of-place":
             assert extra >= 0.95 * total
         if row["algorithm"] == "sendrecv-replace":

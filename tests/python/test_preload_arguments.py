@@ -33,7 +33,7 @@ Trial = list[str]  # number, form, way, twist, side, odd rank, what each rank ge
 def expected(native: Trial, rank: int, odd: bool) -> set[str]:
     twist, got = native[3], native[6 + rank]
     if got == "unknown":
-        got = BY_RULE[twist]
+        got = BY_RULE.get(twist, got)  # the others are legal
     if twist in LEGAL:
         return {got}
     if twist == "longer":  # found at both ends; the blocks of others are right
@@ -87,11 +87,13 @@ def test_ranks_get_what_they_get_without_it(
     programs: dict[str, Path], tmp_path: Path, mpi: str, ranks: int, seed: int
 ) -> None:
     launch = [MPIS[mpi]["mpiexec"], "-n", str(ranks), str(programs[mpi]), str(seed), "200"]
-    native = trials([*launch, "together"], **path_of(mpi))
+    # Intel MPI ends the job at an error, whatever error handler the communicator has.
+    alone, together = ("legal", "legal") if mpi == "abi-intel" else ("alone", "together")
+    native = trials([*launch, together], **path_of(mpi))
     assert len(native) == 200
     library = (Path(MPIS[mpi]["bin"]) / LIBRARY).resolve()
     variables = {"LD_PRELOAD": str(library), "TONARI_RUN_REPORT": str(tmp_path)}
-    for way, how in (("tonari", "alone"), ("auto", "together")):
+    for way, how in (("tonari", alone), ("auto", together)):
         ours = preload.with_variables(
             [*launch, how], preload.kind_of(launch), variables | {"TONARI_PRELOAD": way}
         )
