@@ -124,12 +124,21 @@ class Suite {
       for (const Call& call : all_calls())
         if (topology.neighbors == call.neighbors && (topology.short_form || !options_.brief))
           try_all_data(topology, call, report);
+    if (matching_ == 0) return nothing_matches();
     if (!options_.list) report.all_ended();
     return report.wrong() > 0;
   }
   bool something_pending() const { return pending_; }
 
  private:
+  int nothing_matches() const {
+    if (rank_ == 0)
+      std::fprintf(stderr,
+                   "tonari_conformance: no trial's name contains what --only asks for; "
+                   "--list shows all names\n");
+    return 2;
+  }
+
   bool takes(Data data, const Call& call) const {
     if (options_.brief && (data == Data::bottom || data == Data::empty)) return false;
     return data != Data::in_place || !call.neighbors;
@@ -143,7 +152,9 @@ class Suite {
     const bool passed = number_ <= options_.after;
     for (const Data data : kinds) {
       const Trial trial{number_++, call.name(), topology.name, name_of(data)};
-      if (passed || !options_.wants(trial)) continue;
+      if (!options_.wants(trial)) continue;
+      ++matching_;
+      if (passed) continue;
       if (options_.list)
         show(trial);
       else
@@ -180,7 +191,7 @@ class Suite {
 
   const Options& options_;
   MPI_Comm control_;
-  int rank_ = 0, ranks_ = 0, number_ = 0;
+  int rank_ = 0, ranks_ = 0, number_ = 0, matching_ = 0;
   bool pending_ = false;
 };
 

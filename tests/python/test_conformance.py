@@ -141,11 +141,18 @@ def test_an_mpi_that_makes_no_communicator_is_wrong(tmp_path: Path, mpi: str) ->
     assert "MPI_Cart_create leaves out a rank that has a place in the grid" in done.stdout
 
 
-def test_wrong_options_are_refused() -> None:
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--nonsense"], "the options are --short, --only TEXT, --after N"),
+        (["--short", "--only", "no such call"], "no trial's name contains what --only asks for"),
+    ],
+)
+def test_wrong_options_are_refused(options: list[str], sentence: str) -> None:
     """Its options are those of main.cpp."""
     mpi = next(iter(MPIS.values()))
-    words = [mpi["mpiexec"], "-n", "1", str(Path(mpi["bin"]) / PROGRAM), "--nonsense"]
-    with pytest.raises(Error, match="the options are --short, --only TEXT, --after N"):
+    words = [mpi["mpiexec"], "-n", "1", str(Path(mpi["bin"]) / PROGRAM), *options]
+    with pytest.raises(Error, match=sentence):
         try_all(lambda options: [*words, *options])
 
 

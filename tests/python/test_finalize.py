@@ -17,6 +17,9 @@ BUILDS = with_program(LIBRARY)
 # On one node, and on two, whose messages go by MPI.
 CASES = [(when, 2, {}) for when in ("before", "after", "odd", "only")]
 CASES += [("before", 2, {"TONARI_NODES": "1", "TONARI_TUNE": "off"})]
+WINDOWS = {"TONARI_CHANNEL": "onesided"}
+CASES += [("after", 2, WINDOWS)]
+each_mpi = pytest.mark.parametrize("mpi", [mpi for mpi in BUILDS if mpi in ("openmpi", "mpich")])
 
 
 @pytest.fixture(scope="session")
@@ -34,11 +37,26 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     ("when", "ranks", "variables"),
     CASES + [more(when, ranks, variables) for when, _, variables in CASES for ranks in (1, 3)],
 )
-@pytest.mark.parametrize("mpi", [mpi for mpi in BUILDS if mpi in ("openmpi", "mpich")])
+@each_mpi
 def test_callbacks_use_the_library(
     programs: dict[str, Path], mpi: str, when: str, ranks: int, variables: dict[str, str]
 ) -> None:
-    done = subprocess.run(
+    done = run(programs, mpi, ranks, when, variables)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@each_mpi
+def test_a_request_whose_window_is_freed_says_so(programs: dict[str, Path], mpi: str) -> None:
+    """What the library set last, MPI_Finalize calls first."""
+    done = run(programs, mpi, 2, "before", WINDOWS)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "MPI_Finalize has freed the window of this request" in done.stderr
+
+
+def run(
+    programs: dict[str, Path], mpi: str, ranks: int, when: str, variables: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [BUILDS[mpi]["mpiexec"], "-n", str(ranks), programs[mpi], when],
         capture_output=True,
         check=False,
@@ -46,4 +64,3 @@ def test_callbacks_use_the_library(
         timeout=100,
         env=os.environ | ANY_RANKS | variables,
     )
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -27,18 +27,18 @@ class RemoteWords {
   bool unified() const { return unified_; }
   MPI_Win window() const { return window_->win; }
   std::size_t bytes() const { return window_->bytes; }
-  std::byte* here(MPI_Aint at) const { return window_->base + at; }
+  std::byte* here(MPI_Aint at) const { return open().base + at; }
 
   // Writes into the window of `peer`. The source must not change until the next flush. Words arrive
   // when look sees them; bytes need a flush and a word.
   void put_words(const Word64* from, std::size_t count, int peer, MPI_Aint at) {
     const int n = static_cast<int>(count);
     if (unified_)
-      check_mpi(MPI_Put(from, n, MPI_UINT64_T, peer, at, n, MPI_UINT64_T, window_->win), "MPI_Put");
+      check_mpi(MPI_Put(from, n, MPI_UINT64_T, peer, at, n, MPI_UINT64_T, open().win), "MPI_Put");
     else
-      check_mpi(MPI_Accumulate(from, n, MPI_UINT64_T, peer, at, n, MPI_UINT64_T, MPI_REPLACE,
-                               window_->win),
-                "MPI_Accumulate");
+      check_mpi(
+          MPI_Accumulate(from, n, MPI_UINT64_T, peer, at, n, MPI_UINT64_T, MPI_REPLACE, open().win),
+          "MPI_Accumulate");
     unflushed_ = true;
   }
   void put_bytes(const std::byte* from, Bytes bytes, int peer, MPI_Aint at) {
@@ -46,7 +46,7 @@ class RemoteWords {
     for (Bytes done = 0; done < bytes; done += most) {
       const int n = static_cast<int>(std::min(most, bytes - done));
       const MPI_Aint to = at + static_cast<MPI_Aint>(done);
-      check_mpi(MPI_Put(from + done, n, MPI_BYTE, peer, to, n, MPI_BYTE, window_->win), "MPI_Put");
+      check_mpi(MPI_Put(from + done, n, MPI_BYTE, peer, to, n, MPI_BYTE, open().win), "MPI_Put");
     }
     unflushed_ = true;
   }
@@ -61,11 +61,11 @@ class RemoteWords {
   void flush() {
     if (!unflushed_) return;
     if (!announcements_.empty()) {
-      call_mpi("MPI_Win_flush_all", [&] { return MPI_Win_flush_all(window_->win); });
+      call_mpi("MPI_Win_flush_all", [&] { return MPI_Win_flush_all(open().win); });
       for (const Announcement& a : announcements_) put_words(a.word, 1, a.peer, a.at);
       announcements_.clear();
     }
-    call_mpi("MPI_Win_flush_all", [&] { return MPI_Win_flush_all(window_->win); });
+    call_mpi("MPI_Win_flush_all", [&] { return MPI_Win_flush_all(open().win); });
     unflushed_ = false;
     ++flushes_;
   }
@@ -83,7 +83,7 @@ class RemoteWords {
     const int n = static_cast<int>(count);
     MPI_Request request = MPI_REQUEST_NULL;
     check_mpi(MPI_Rget_accumulate(to, 0, MPI_UINT64_T, to, n, MPI_UINT64_T, rank_, at, n,
-                                  MPI_UINT64_T, MPI_NO_OP, window_->win, &request),
+                                  MPI_UINT64_T, MPI_NO_OP, open().win, &request),
               "MPI_Rget_accumulate");
     call_mpi("MPI_Wait", [&] { return MPI_Wait(&request, MPI_STATUS_IGNORE); });
   }
@@ -96,10 +96,20 @@ class RemoteWords {
   // told afterwards may overwrite what was read before.
   void sync() const {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    check_mpi(MPI_Win_sync(window_->win), "MPI_Win_sync");
+    check_mpi(MPI_Win_sync(open().win), "MPI_Win_sync");
   }
 
  private:
+  // MPI_Finalize frees all windows before it calls what the program wants to be called.
+  const Window& open() const {
+    if (window_->win == MPI_WIN_NULL)
+      fail(
+          Errc::mpi,
+          "MPI_Finalize has freed the window of this request: a callback that exchanges must use a "
+          "request of another channel, or a new one");
+    return *window_;
+  }
+
   std::shared_ptr<Window> window_;
   int rank_;
   bool unified_;

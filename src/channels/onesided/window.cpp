@@ -28,6 +28,7 @@ struct Registry {
   std::mutex mutex;
   std::vector<std::shared_ptr<Window>> windows;
   bool hooked = false;  // true once MPI_Finalize will free them
+  bool freed = false;   // by MPI_Finalize, which frees no later ones
 };
 
 Registry& registry() {
@@ -52,6 +53,7 @@ int free_all_windows(MPI_Comm, int, void*, void*) {
   {
     const std::lock_guard lock(registry().mutex);
     windows.swap(registry().windows);
+    registry().freed = true;
   }
   std::ranges::sort(windows, {}, [](const auto& window) { return window->order; });
   for (const auto& window : windows) free_window(*window);
@@ -68,6 +70,7 @@ void enrol(const std::shared_ptr<Window>& window) {
 void make_room() {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
+  if (all.freed) fail(Errc::mpi, "MPI_Finalize frees no window that its callbacks make");
   all.windows.reserve(all.windows.size() + 1);
 }
 
@@ -171,9 +174,10 @@ std::shared_ptr<Window> Windows::make(std::size_t bytes) {
   auto window = std::make_shared<Window>();
   window->bytes = round_up(std::max<std::size_t>(bytes + std::min(bytes / 4, most_spare), 1), 4096);
   window->comm = comm_;
-  make_room();
-  all_.reserve(all_.size() + 1);
-  fail_together(comm(), std::nullopt);
+  fail_together(comm(), error_of([&] {
+                  make_room();
+                  all_.reserve(all_.size() + 1);
+                }));
   open_window(*window);
   enrol(window);
   all_.push_back(window);
