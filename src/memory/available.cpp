@@ -101,6 +101,17 @@ std::uint64_t available_memory(const std::string& root) {
   return std::min(kib && *kib < unlimited / 1024 ? *kib * 1024 : unlimited, left_in_groups(root));
 }
 
+bool Allowance::covers(std::uint64_t bytes, Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  if (!asked_ || bytes > left_ || now - *asked_ > std::chrono::seconds(1)) {
+    left_ = available_memory(root_) / 1024;
+    asked_ = now;
+  }
+  const bool covered = bytes <= left_;
+  if (covered) left_ -= bytes;
+  return covered;
+}
+
 std::uint64_t free_in(const std::string& directory) {
   struct statvfs room{};
   return ::statvfs(directory.c_str(), &room) == 0 ? std::uint64_t{room.f_bavail} * room.f_frsize

@@ -3,8 +3,12 @@
 // later kills processes, so a caller with large needs looks first.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace tonari {
 
@@ -12,6 +16,23 @@ namespace tonari {
 // this process (version 1 and 2), in bytes. Without a report it is the greatest number. `root`
 // precedes /proc and /sys in all names, for tests.
 std::uint64_t available_memory(const std::string& root = "");
+
+// Tells whether so many bytes are surely available. available_memory() takes 0.1 ms, so its answer
+// serves for a second, until a 1,024th of it has been asked for: the ranks of a node do not see
+// what the others are about to take. Threads may ask at once.
+class Allowance {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Allowance(std::string root = "") : root_(std::move(root)) {}
+  bool covers(std::uint64_t bytes, Clock::time_point now = Clock::now());
+
+ private:
+  std::string root_;
+  std::mutex mutex_;
+  std::optional<Clock::time_point> asked_;
+  std::uint64_t left_ = 0;
+};
 
 // Bytes that a directory's file system has free for this user; the greatest number where it does
 // not say.

@@ -69,7 +69,9 @@ void check_limits(const SharedFileWords& words, std::uint64_t needed, bool huge)
     cannot_share(words, needed,
                  text("files of this process may have ", most, " bytes (RLIMIT_FSIZE)"),
                  "raise that by `ulimit -f unlimited`");
-  if (const std::uint64_t left = available_memory(); !huge && needed > left)
+  static Allowance allowance;
+  if (huge || allowance.covers(needed)) return;
+  if (const std::uint64_t left = available_memory(); needed > left)
     cannot_share(
         words, needed,
         text("of this machine's memory, or of what this job may use, ", left, " bytes are left"),

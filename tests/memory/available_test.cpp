@@ -31,6 +31,21 @@ TEST_F(Available, WhatTheKernelDoesNotSayIsNoLimit) {
   EXPECT_EQ(available_memory(root + "/nowhere"), std::numeric_limits<std::uint64_t>::max());
 }
 
+TEST_F(Available, OneAnswerServesForASecondAndASmallPart) {
+  const auto now = Allowance::Clock::now();
+  Allowance allowance(root);
+  EXPECT_FALSE(allowance.covers(8001, now));
+  EXPECT_TRUE(allowance.covers(4000, now));
+  write("/proc/meminfo", "MemAvailable:   16 kB\n");
+  EXPECT_TRUE(allowance.covers(4000, now));
+  EXPECT_FALSE(allowance.covers(17, now));
+  EXPECT_TRUE(allowance.covers(16, now));
+  write("/proc/meminfo", "MemAvailable:   8000 kB\n");
+  EXPECT_TRUE(allowance.covers(4000, now));
+  write("/proc/meminfo", "MemAvailable:   16 kB\n");
+  EXPECT_FALSE(allowance.covers(1000, now + std::chrono::seconds(2)));
+}
+
 TEST_F(Available, AGroupAndItsParents) {
   write("/proc/self/cgroup", "0::/job/step\n");
   write("/sys/fs/cgroup/job/step/memory.max", "max\n");

@@ -74,13 +74,18 @@ def trials(launch: list[str], **variables: str) -> list[Trial]:
     return [line.split() for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("seed", [1, *map(more, range(2, 12))])
+# MPICH's ranks spin, and take long where they are more than cores.
+SEEDS = {1: 2, 2: 6, 3: 6, 5: 2}
+QUICK = {("openmpi", 3, 1), ("mpich", 2, 1)}
+
+
 @pytest.mark.parametrize(
-    ("mpi", "ranks"),
+    ("mpi", "ranks", "seed"),
     [
-        (mpi, ranks) if (mpi, ranks) in (("openmpi", 3), ("mpich", 2)) else more(mpi, ranks)
+        case if case in QUICK else more(*case)
         for mpi in MPIS
-        for ranks in (1, 2, 3, 5)
+        for ranks, seeds in SEEDS.items()
+        for case in ((mpi, ranks, seed) for seed in range(1, seeds + 1))
     ],
 )
 def test_ranks_get_what_they_get_without_it(
