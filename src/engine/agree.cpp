@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <thread>
 
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
@@ -53,7 +54,10 @@ void complete_while_driving(MPI_Comm comm, MPI_Request& request, IfOneDies death
     return flag != 0;
   };
   while (!done()) {
-    if (drives) waiter.pass(Pause::yield);
+    if (drives)
+      waiter.pass(Pause::yield);
+    else
+      std::this_thread::yield();  // who has not come may need this core, which MPICH would keep
     const std::optional<Error> error = all.idle();
     if (error && deaths == IfOneDies::give_up) {
       if (done()) return;
