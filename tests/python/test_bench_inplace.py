@@ -88,7 +88,9 @@ def test_memory_stays_within_the_budget(mpi: str) -> None:
     for row in rows(f"{job} --channel auto,p2p-packed --general"):
         extra, heap, budget = row["peak_extra_bytes"], row["peak_heap_bytes"], row["budget_bytes"]
         if row["algorithm"] in OURS:
-            assert extra <= budget + FEW_PAGES + QUEUES, row
+            # How many pages of its queues MPICH touches depends on how long ranks wait.
+            queues = QUEUES if mpi == "mpich" or row["channel"] == "p2p-packed" else 0
+            assert extra <= budget + FEW_PAGES + queues, row
             assert heap is None or heap <= budget + FEW_PAGES, row
         if row["algorithm"] == "native-out-of-place":
             assert extra >= 0.95 * total

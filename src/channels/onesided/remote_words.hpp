@@ -103,10 +103,8 @@ class RemoteWords {
   // MPI_Finalize frees all windows before it calls what the program wants to be called.
   const Window& open() const {
     if (window_->win == MPI_WIN_NULL)
-      fail(
-          Errc::mpi,
-          "MPI_Finalize has freed the window of this request: a callback that exchanges must use a "
-          "request of another channel, or a new one");
+      fail(Errc::mpi, "MPI_Finalize has freed the window of this request: ",
+           "a callback that exchanges must use a request of another channel, or a new one");
     return *window_;
   }
 
