@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <thread>
 
 #include "base/hash.hpp"
 #include "channels/mpi_error.hpp"
@@ -57,7 +56,7 @@ void complete_while_driving(MPI_Comm comm, MPI_Request& request, IfOneDies death
     if (drives)
       waiter.pass(Pause::yield);
     else
-      std::this_thread::yield();  // who has not come may need this core, which MPICH would keep
+      give_core_away();  // who has not come may need this core, which MPICH would keep
     const std::optional<Error> error = all.idle();
     if (error && deaths == IfOneDies::give_up) {
       if (done()) return;

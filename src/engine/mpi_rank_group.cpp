@@ -2,7 +2,6 @@
 #include "engine/mpi_rank_group.hpp"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "base/error.hpp"
@@ -11,6 +10,7 @@
 #include "channels/control_tags.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/arrived.hpp"
+#include "memory/wait.hpp"
 
 namespace tonari {
 namespace {
@@ -72,7 +72,7 @@ void MpiRankGroup::exchange() {
 
 // Ranks may outnumber cores. What is on its way when a rank has died stays where it is.
 void MpiRankGroup::pause(AllAwaited& all) {
-  std::this_thread::yield();
+  give_core_away();
   const std::optional<Error> error = all.idle();
   if (!error) return;
   leak(std::move(outgoing_));

@@ -26,6 +26,10 @@ struct WaitPolicy {
 // `all` has the processors that any rank of the node may run on.
 bool is_crowded(int ranks, const Cpus& all);
 
+// Lets others run on this thread's core, for callers that will look again soon. It yields; while
+// yields turn out to take as long as a busy process's time slice, it sleeps for moments instead.
+void give_core_away();
+
 // One wait, which begins with the first look that finds nothing.
 class Wait {
  public:

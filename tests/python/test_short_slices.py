@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""tools/short_slices.py: what tests are started by."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOL = Path(__file__).resolve().parents[2] / "tools/short_slices.py"
+_spec = importlib.util.spec_from_file_location("short_slices", TOOL)
+assert _spec and _spec.loader
+short_slices = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(short_slices)
+SHOW = "print(open('/proc/self/sched').read())"
+
+
+def slice_of(*command: str, before: int) -> int:
+    """The nanoseconds that a command finds, where its parent has asked for others."""
+    printed = subprocess.run(
+        [*command, sys.executable, "-c", SHOW],
+        preexec_fn=lambda: short_slices.ask_for_slices(before),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    found = re.search(r"^se\.slice +: +(\d+)$", printed, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def test_what_a_command_starts_has_short_slices() -> None:
+    if not Path("/proc/self/sched").exists() or slice_of(before=700_000) != 700_000:
+        pytest.skip("this system gives no process slices of its own")
+    assert slice_of(sys.executable, str(TOOL), before=700_000) == short_slices.SLICE
+
+
+def test_a_command_says_how_it_ended() -> None:
+    code = "import sys; sys.exit(int(sys.argv[1]))"
+    for status in (0, 3):
+        command = [sys.executable, TOOL, sys.executable, "-c", code, str(status)]
+        assert subprocess.run(command, check=False).returncode == status
+
+
+def test_a_command_that_is_not_there_is_named() -> None:
+    done = subprocess.run(
+        [sys.executable, TOOL, "/no/such/command"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == "/no/such/command: No such file or directory\n"
