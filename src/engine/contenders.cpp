@@ -55,7 +55,8 @@ Contenders build_contenders(Context& context, const Choice& choice, const Proble
                               {context.node()->crowded(), settings.timeout},
                               MPI_Wtime,
                               remembering(context, choice, made.candidates),
-                              context.node()});
+                              context.node(),
+                              context.any_crowded()});
   return made;
 }
 

@@ -74,6 +74,7 @@ class Context {
   bool shares_memory() const { return nodes_->shares_memory; }
   bool reads_memory() const { return nodes_->reads_memory; }
   bool several_nodes() const { return nodes_->several_nodes; }
+  bool any_crowded() const { return nodes_->any_crowded; }
 
  private:
   void examine(const TopologyLists& lists, Vertex vertex);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iomanip>
+#include <utility>
 
 #include "base/error.hpp"
 #include "engine/hang_report.hpp"
@@ -15,7 +16,7 @@ OnlineExchange::OnlineExchange(std::vector<Contender> contenders, std::unique_pt
     : contenders_(std::move(contenders)),
       sum_(std::move(sum)),
       options_(std::move(options)),
-      race_(contenders_.size()) {}
+      race_(contenders_.size(), options_.crowded ? Race::Sample::turn : Race::Sample::start) {}
 
 // No rank will run them again: the sums came from all, and none gives its numbers before it has
 // completed the exchanges before.
@@ -24,14 +25,26 @@ void OnlineExchange::drop_losers() {
     if (!race_.alive(c) || (race_.over() && c != race_.leader())) contenders_[c].exchange.reset();
 }
 
+// The last one ends, unless it was spent on the sums. Time between calls counts as much as that in
+// calls at most, so where a program computes for long, what varies there does not decide.
+void OnlineExchange::begin_period(double begun) {
+  const double from = std::exchange(period_from_, begun);
+  if (from < 0 || turn_.ends_pass) return;
+  const double inside = time_.seconds(), outside = begun - from - inside;
+  work_ = std::min(work_, outside);
+  race_.ran(inside + std::min(outside - work_, inside));
+}
+
 void OnlineExchange::start() {
   if (tuning_ && race_.over()) end_tuning();
   if (!tuning_) return inner().start();
+  const double begun = now();
+  if (options_.crowded) begin_period(begun);
   turn_ = race_.turn();
   current_ = turn_.candidate;
   moved_all_ = complete_ = false;
   time_.begin();
-  time_.enter(now());
+  time_.enter(begun);
   inner().start();
   time_.leave(now(), false);
   if (turn_.ends_pass) sum_->start(race_.scores());
@@ -123,7 +136,10 @@ void OnlineExchange::wait() {
 void OnlineExchange::finish() {
   Tally& tally = tallies_[current_];
   ++tally.starts, tally.seconds += time_.seconds();
-  if (!turn_.ends_pass) return race_.ran(time_.seconds());
+  if (!turn_.ends_pass) {
+    if (!options_.crowded) race_.ran(time_.seconds());
+    return;
+  }
   Race::Scores sums;
   std::ranges::copy(sum_->sums().first(sums.size()), sums.begin());
   race_.end_pass(sums);

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,7 +32,7 @@ class OnlineExchange final : public Exchange {
   // What the race found.
   struct Result {
     std::size_t winner;
-    double seconds;  // per exchange: between lower quartile and median, averaged over ranks
+    double seconds;  // that the program loses per exchange, averaged over ranks
     bool steady;
   };
   struct Options {
@@ -41,6 +42,8 @@ class OnlineExchange final : public Exchange {
     // Called at the decision, within a test or wait: must neither allocate nor take long.
     std::function<void(const Result&)> remember = nullptr;
     std::shared_ptr<const Node> node = nullptr;  // this rank's
+    // Ranks share cores somewhere; the same on all ranks.
+    bool crowded = false;
   };
 
   // At least two contenders, the best guess first; the same on all ranks. Local.
@@ -89,6 +92,7 @@ class OnlineExchange final : public Exchange {
   double mean(std::size_t c) const { return race_.sum(c) / options_.ranks; }
   double now() const { return options_.clock(); }
   bool look();
+  void begin_period(double begun);
   void after_idle_look();
   void finish();
   void end_tuning();
@@ -100,6 +104,9 @@ class OnlineExchange final : public Exchange {
   Race race_;
   Race::Turn turn_;
   CallTime time_;
+  // Where ranks share cores, an exchange also takes time from what other ranks compute. So there
+  // what is longer than the shortest time between calls counts, too.
+  double period_from_ = -1, work_ = std::numeric_limits<double>::infinity();
   std::array<Tally, Race::most_candidates> tallies_{};
   std::size_t current_ = 0;
   bool tuning_ = true;                        // starts are turns of the race

@@ -290,14 +290,15 @@ void SharedComm::look_at_nodes() {
   RankNode found = read_node(comm());
   const std::size_t here = found.node->ranks().size();
   const bool several = here > 1, elsewhere = here < static_cast<std::size_t>(ranks_);
-  int words[] = {several, several && !found.node->reads_memory(), elsewhere};
+  int words[] = {several, several && !found.node->reads_memory(), elsewhere, found.node->crowded()};
   std::string text = nodes_in_environment();
   auto nodes = std::make_shared<NodeMap>(NodeMap{std::move(found.members), std::move(found.node)});
   stay_together(comm());
-  reduce_all(words, 3, MPI_INT, MPI_MAX, comm());
+  reduce_all(words, 4, MPI_INT, MPI_MAX, comm());
   nodes->shares_memory = words[0] != 0;
   nodes->reads_memory = words[0] && !words[1];
   nodes->several_nodes = words[2] != 0;
+  nodes->any_crowded = words[3] != 0;
   if (nodes->node->crowded()) expect_crowd();
   know_processes(comm(), nodes->node);
   nodes_ = std::move(nodes);

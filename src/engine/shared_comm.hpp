@@ -35,8 +35,8 @@ struct NodeMap {
   NodeMembers members;               // of the calling rank's node
   std::shared_ptr<const Node> node;  // those of them that can share memory
   // Whether any node has several ranks, and whether processes may read each other's memory on all
-  // such nodes; the same on all ranks.
-  bool shares_memory = false, reads_memory = false, several_nodes = false;
+  // such nodes; whether ranks outnumber cores on any. The same on all ranks.
+  bool shares_memory = false, reads_memory = false, several_nodes = false, any_crowded = false;
 };
 
 class SharedComm {

@@ -21,7 +21,7 @@ namespace tonari {
 
 class TreeSum {
  public:
-  static constexpr std::size_t most_numbers = 8;
+  static constexpr std::size_t most_numbers = 16;
 
   // Local; `tag` belongs to it on all ranks.
   TreeSum(std::shared_ptr<const OwnedComm> comm, int tag);

@@ -48,24 +48,31 @@ void sleep_for(double seconds) {
 // A process that never waits keeps the core for its time slice, 3 to 4 ms, at each yield (Linux
 // since 6.12 takes one slice of who yields, too). Who sleeps instead gets the core back at the end.
 constexpr double long_yield = 1e-3, nap = 50e-6;
-constexpr std::uint32_t fewest_naps = 4, most_naps = 256;
+constexpr std::uint32_t fewest_naps = 4, most_naps = 1024, forget_after = 64;
 
 class Naps {
  public:
   bool take() {
     if (left_ == 0) return false;
-    --left_;
+    --left_, ++taken_;
     sleep_for(nap);
     return true;
   }
-  // Each long yield in a row is followed by twice as many naps.
+  // Each long yield is followed by twice as many naps as the one before; who has slept is owed some
+  // short ones, so only many of those say that the core is free again.
   void yielded(double seconds) {
-    in_a_row_ = seconds < long_yield ? 0 : std::clamp(2 * in_a_row_, fewest_naps, most_naps);
-    left_ = in_a_row_;
+    if (seconds < long_yield) {
+      if (++short_ >= forget_after) naps_ = 0;
+      return;
+    }
+    short_ = 0;
+    left_ = naps_ = std::clamp(2 * naps_, fewest_naps, most_naps);
   }
+  std::uint64_t taken() const { return taken_; }
 
  private:
-  std::uint32_t left_ = 0, in_a_row_ = 0;
+  std::uint32_t left_ = 0, naps_ = 0, short_ = 0;
+  std::uint64_t taken_ = 0;
 };
 constinit thread_local Naps naps;
 
@@ -77,6 +84,8 @@ void give_core_away() {
   ::sched_yield();
   naps.yielded(now() - before);
 }
+
+std::uint64_t naps_taken() { return naps.taken(); }
 
 Cpus allowed_cpus() {
   Cpus cpus{};

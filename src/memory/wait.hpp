@@ -29,6 +29,7 @@ bool is_crowded(int ranks, const Cpus& all);
 // Lets others run on this thread's core, for callers that will look again soon. It yields; while
 // yields turn out to take as long as a busy process's time slice, it sleeps for moments instead.
 void give_core_away();
+std::uint64_t naps_taken();  // how often this thread has slept so
 
 // One wait, which begins with the first look that finds nothing.
 class Wait {

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
 
 #include "select/race.hpp"
 
@@ -14,6 +17,27 @@ constexpr std::ptrdiff_t most_of_channel = 2, most_of_algorithm = 3;
 constexpr double worth_a_try = 4;
 
 bool full(const std::vector<Candidate>& chosen) { return chosen.size() == Race::most_candidates; }
+
+bool dear(const ChannelChoice& channel) {
+  return channel.base.row->dear ||
+         std::ranges::any_of(channel.edges, [](const auto& part) { return part.row->dear; });
+}
+
+// Ways of moving messages differ most where predictions are worst. So the best candidate of each
+// takes part, whatever is predicted, if connecting it is cheap. `others` gets the rest.
+std::vector<Candidate> one_of_each_way(std::span<const Candidate> candidates,
+                                       std::vector<const Candidate*>& others) {
+  std::vector<Candidate> chosen;
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const Candidate& c : candidates) {
+    const bool first = chosen.empty() || !dear(c.channel);
+    if (first && !full(chosen) && seen.emplace(c.channel.name(), c.channel.detail()).second)
+      chosen.push_back(c);
+    else
+      others.push_back(&c);
+  }
+  return chosen;
+}
 
 // Predictions are worst at comparing channels and algorithms, so not all are of one.
 bool adds_variety(const Candidate& candidate, const std::vector<Candidate>& chosen) {
@@ -34,14 +58,14 @@ void add_finalist_forms(std::vector<Candidate>& chosen) {
 }  // namespace
 
 std::vector<Candidate> contenders_of(std::span<const Candidate> candidates) {
-  std::vector<Candidate> chosen;
-  std::vector<const Candidate*> left;
-  for (const Candidate& c : candidates) {
-    if (c.predicted > worth_a_try * candidates.front().predicted && chosen.size() > 1) break;
-    if (!full(chosen) && adds_variety(c, chosen))
-      chosen.push_back(c);
+  std::vector<const Candidate*> others, left;
+  std::vector<Candidate> chosen = one_of_each_way(candidates, others);
+  for (const Candidate* c : others) {
+    if (c->predicted > worth_a_try * candidates.front().predicted && chosen.size() > 1) break;
+    if (!full(chosen) && adds_variety(*c, chosen))
+      chosen.push_back(*c);
     else
-      left.push_back(&c);
+      left.push_back(c);
   }
   if (chosen.size() > 1) add_finalist_forms(chosen);
   for (auto c = left.begin(); c != left.end() && !full(chosen); ++c) chosen.push_back(**c);

@@ -8,9 +8,6 @@
 namespace tonari {
 namespace {
 
-// A candidate that is slower than this many times the best drops out after the pass. The first
-// passes have few times, of which a time slice of another process may have spoiled all.
-constexpr std::array<double, Race::most_passes> limits{4, 2, 1.5, 1.3, 1.2, 1.1};
 constexpr double unsteady = 4. / 3;  // times the score: a median above that is twice the quartile
 
 double order_statistic(std::span<const double> sorted, std::size_t parts) {
@@ -19,7 +16,10 @@ double order_statistic(std::span<const double> sorted, std::size_t parts) {
 
 }  // namespace
 
-Race::Race(std::size_t candidates) : candidates_(candidates) {
+Race::Race(std::size_t candidates, Sample sample)
+    : candidates_(candidates),
+      sample_(sample),
+      passes_(sample == Sample::start ? by_starts : by_turns) {
   if (candidates == 0 || candidates > most_candidates)
     fail(Errc::internal, "a race of ", candidates, " candidates");
   std::fill_n(alive_.begin(), candidates, true);
@@ -41,9 +41,18 @@ Race::Turn Race::turn() const {
 }
 
 void Race::ran(double seconds) {
-  if (const Turn now = turn(); now.counts)
-    samples_[now.candidate][taken_[now.candidate]++] = seconds;
+  const Turn now = turn();
   ++turn_;
+  if (!now.counts) return;
+  if (sample_ == Sample::start) return add_sample(now.candidate, seconds);
+  of_turn_ += seconds;
+  if (turn_ % starts() != 0) return;
+  add_sample(now.candidate, of_turn_ / static_cast<double>(starts() - 1));
+  of_turn_ = 0;
+}
+
+void Race::add_sample(std::size_t candidate, double seconds) {
+  samples_[candidate][taken_[candidate]++] = seconds;
 }
 
 Race::Scores Race::scores() const {
@@ -69,7 +78,7 @@ void Race::end_pass(const Scores& sums) {
     if (alive_[c] && sums_[c] < sums_[leader_]) leader_ = c;
   std::size_t left = 0;
   for (std::size_t c = 0; c < candidates_; ++c) {
-    alive_[c] = alive_[c] && sums_[c] <= limits[pass_] * sums_[leader_];
+    alive_[c] = alive_[c] && sums_[c] <= pass_now().limit * sums_[leader_];
     left += alive_[c];
   }
   ++pass_;

@@ -10,21 +10,31 @@
 // Here c is too slow for a second pass.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <span>
 
 namespace tonari {
 
 class Race {
  public:
-  static constexpr std::size_t most_candidates = 4, most_passes = 6;
+  static constexpr std::size_t most_candidates = 8, most_passes = 6;
   // What a rank tells the others at the end of a pass: for each candidate a score, between lower
   // quartile and median of its times so far, then each one's median; 0 for those that are out.
   using Scores = std::array<double, 2 * most_candidates>;
 
+  enum class Sample : std::uint8_t {
+    start,  // the time of one start
+    // The mean of a turn's starts, and turns are longer: where ranks share cores, one start is
+    // short because another was long.
+    turn
+  };
+
   // At least one candidate, the best guess first.
-  explicit Race(std::size_t candidates);
+  explicit Race(std::size_t candidates, Sample sample = Sample::start);
 
   bool over() const { return over_; }
   std::size_t leader() const { return leader_; }  // the winner once it is over
@@ -48,14 +58,27 @@ class Race {
   double sum(std::size_t candidate) const { return sums_[candidate]; }
 
  private:
-  static constexpr std::size_t first_starts = 3, later_starts = 4;  // of a candidate in a pass
-  static constexpr std::size_t most_samples =
-      first_starts - 1 + (most_passes - 1) * (later_starts - 1);
+  // Of a candidate in a pass; who drops out after that pass is slower than `limit` times the best.
+  // The first passes have few times, of which a time slice of another process may have spoiled all.
+  struct Pass {
+    std::size_t starts;
+    double limit;
+  };
+  static constexpr std::array<Pass, most_passes> by_starts{
+      {{3, 4}, {4, 2}, {4, 1.5}, {4, 1.3}, {4, 1.2}, {4, 1.1}}};
+  static constexpr std::array<Pass, most_passes> by_turns{
+      {{4, std::numeric_limits<double>::max()}, {4, 4}, {8, 2}, {8, 1.5}, {8, 1.3}, {8, 1.1}}};
+  static constexpr std::size_t most_samples = 17;
 
-  std::size_t starts() const { return pass_ == 0 ? first_starts : later_starts; }
+  const Pass& pass_now() const { return passes_[std::min(pass_, most_passes - 1)]; }
+  std::size_t starts() const { return pass_now().starts; }
   void line_up();
+  void add_sample(std::size_t candidate, double seconds);
 
   std::size_t candidates_, pass_ = 0, turn_ = 0, leader_ = 0;
+  Sample sample_;
+  const std::array<Pass, most_passes>& passes_;
+  double of_turn_ = 0;  // seconds so far
   bool over_ = false;
   std::array<bool, most_candidates> alive_{};
   std::array<std::size_t, most_candidates> order_{};  // of this pass

@@ -184,12 +184,12 @@ TEST(Groups, ChooseByTheirStarts) {
   Random common(17);
   const Members members = draw(common, 3);
   tonari_request request = make(members, MPI_INFO_NULL);
-  const int starts = ranks_are_slow() ? 30 : 110;
+  const int starts = ranks_are_slow() ? 30 : 330;
   for (int round = 0; round < starts; ++round) {
     expect_delivered(members, request, round);
     if (HasFailure()) return;
   }
-  if (world_size() > 1 && starts == 110) {
+  if (world_size() > 1 && starts == 330) {
     EXPECT_CONTAINS(tonari_request_describe(request), "tuned online in");
     tonari_request_info about;
     EXPECT_OK(tonari_request_get_info(request, &about));

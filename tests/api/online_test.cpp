@@ -14,7 +14,7 @@ using namespace tonari::test;
 
 constexpr Sizes small{8, 4, true, true, 0};
 // More starts than any race takes.
-constexpr int enough = 110;
+constexpr int enough = 330;
 
 class OnlineRequests : public GraphExchange {
  protected:

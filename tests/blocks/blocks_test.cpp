@@ -218,13 +218,13 @@ TEST(Blocks, ChooseByTheirStarts) {
   must(tonari_blocks_create(MPI_COMM_WORLD, blocks.given(), MPI_INFO_NULL, &made));
   tonari_request request = TONARI_REQUEST_NULL;
   must(tonari_blocks_forward_init(made, arrays.pointers.data(), nullptr, MPI_INFO_NULL, &request));
-  const int starts = ranks_are_slow() ? 30 : 110;
+  const int starts = ranks_are_slow() ? 30 : 330;
   for (int round = 0; round < starts; ++round) {
     run(request, arrays, round);
     arrays.expect_forward(TONARI_GHOSTS_INIT, round);
     if (testing::Test::HasFailure()) return;
   }
-  if (world_size() > 1 && starts == 110) {
+  if (world_size() > 1 && starts == 330) {
     EXPECT_CONTAINS(std::string(tonari_request_describe(request)), "tuned online in");
     tonari_request_info about;
     must(tonari_request_get_info(request, &about));

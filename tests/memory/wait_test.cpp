@@ -91,15 +91,20 @@ TEST(Wait, NoSystemCallWhilePatient) {
   EXPECT_EQ(status, 0);
 }
 
-// Two threads take turns on one core. Who spins until its time slice is over takes milliseconds of
-// processor time for each turn.
-void take_turns_on_one_core(WaitPolicy policy, double seconds_per_turn) {
+// All threads to come run on the first of the cores that there are.
+void stay_on_one_core() {
   cpu_set_t before, one;
   ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
   CPU_ZERO(&one);
   for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
     if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
   ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+}
+
+// Two threads take turns on one core. Who spins until its time slice is over takes milliseconds of
+// processor time for each turn.
+void take_turns_on_one_core(WaitPolicy policy, double seconds_per_turn) {
+  ASSERT_NO_FATAL_FAILURE(stay_on_one_core());
   constexpr int turns = 2000;
   std::atomic<int> turn{0};
   auto play = [&](int me) {
@@ -128,6 +133,47 @@ TEST(Wait, GivesTheCoreAwayWhenCrowded) {
 TEST(Wait, GivesTheCoreAwaySoonWhenNotCrowded) {
   test::Child child([](test::Line&) { take_turns_on_one_core({false, 10}, 0.0005); });
   child.finish();
+}
+
+// A thread that never waits keeps the core for its slice at a yield; from then on who waits sleeps
+// for moments. One that is held up after the yield has not seen that, so not each long one counts.
+TEST(Wait, SleepsBesideABusyThread) {
+  test::Child child([](test::Line&) {
+    ASSERT_NO_FATAL_FAILURE(stay_on_one_core());
+    std::atomic<bool> over = false;
+    std::thread busy([&] {
+      while (!over.load(std::memory_order_relaxed)) continue;
+    });
+    int long_yields = 0, naps_after = 0;
+    bool was_long = false;
+    const double end = seconds(CLOCK_MONOTONIC) + 1;
+    for (double before = 0; (before = seconds(CLOCK_MONOTONIC)) < end;) {
+      const std::uint64_t naps = naps_taken();
+      give_core_away();
+      const bool napped = naps_taken() > naps;
+      naps_after += was_long && napped;
+      was_long = !napped && seconds(CLOCK_MONOTONIC) - before > 2e-3;
+      long_yields += was_long;
+    }
+    over = true;
+    busy.join();
+    EXPECT_GE(2 * naps_after, long_yields - 1);
+    if (long_yields > 4) {
+      EXPECT_GT(naps_taken(), 4U * static_cast<unsigned>(long_yields)) << "twice as many each time";
+    }
+  });
+  child.finish();
+}
+
+// Where nobody else wants the core, a yield is as quick as ever.
+TEST(Wait, YieldsWhereTheCoreIsItsOwn) {
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int attempt = 0; attempt < 20 && least > 0; ++attempt) {
+    const std::uint64_t before = naps_taken();
+    for (int k = 0; k < 100; ++k) give_core_away();
+    least = std::min(least, naps_taken() - before);
+  }
+  EXPECT_LT(least, 100U) << "naps are not for good";
 }
 
 TEST(Wait, SleepsAfterAWhile) {

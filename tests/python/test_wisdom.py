@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
       tonari_alltoall_init(out, 20000, MPI_DOUBLE, in, 20000, MPI_DOUBLE, near, MPI_INFO_NULL,
                            &ring))
     MPI_Abort(MPI_COMM_WORLD, 1);
-  for (int k = 0; k < 110; ++k) {
+  for (int k = 0; k < 330; ++k) {
     tonari_start(ring);
     tonari_wait(ring);
   }

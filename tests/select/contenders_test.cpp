@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/error.hpp"
+#include "select/race.hpp"
 
 namespace tonari {
 namespace {
@@ -33,6 +36,8 @@ constexpr Channel shout{
     .name = "shout", .help = "", .carries = Carries::node_messages, .price = priced};
 constexpr Channel pigeon{
     .name = "pigeon", .help = "", .carries = Carries::messages, .price = priced};
+constexpr Channel envoy{
+    .name = "envoy", .help = "", .carries = Carries::messages, .dear = true, .price = priced};
 
 Candidate by(const std::string& algorithm, const Channel& channel, double predicted) {
   ChannelChoice choice{{&mail}, {}};
@@ -46,36 +51,67 @@ Labels chosen(const std::vector<Candidate>& candidates) {
   return all;
 }
 
-TEST(Contenders, AreTheBestPredictedOfSeveralChannelsAndAlgorithms) {
-  // at most two of one channel
-  EXPECT_EQ(chosen({by("a", shout, 1), by("b", shout, 1.1), by("c", shout, 1.2), by("a", mail, 1.3),
-                    by("a", pigeon, 1.4), by("b", pigeon, 1.5)}),
-            (Labels{"a/shout", "b/shout", "a/mail", "a/pigeon"}));
-  // at most three of one algorithm
-  EXPECT_EQ(chosen({by("a", shout, 1), by("a", pigeon, 1.1), by("a", mail, 1.2),
-                    by("a", shout, 1.3), by("a", pigeon, 1.4), by("b", pigeon, 1.5)}),
-            (Labels{"a/shout", "a/pigeon", "a/mail", "b/pigeon"}));
+// Where the model puts a way last, its trial shows what it is worth.
+TEST(Contenders, OneOfEachCheapWayTakesPartWhateverIsPredicted) {
+  EXPECT_EQ(
+      chosen({by("a", shout, 1), by("b", pigeon, 900), by("a", mail, 1000), by("c", pigeon, 2000)}),
+      (Labels{"a/shout", "b/pigeon", "a/mail", "a/mail/loud"}));
+  std::vector<Candidate> all{by("a", shout, 1), by("a", pigeon, 10), by("a", mail, 100)};
+  std::ranges::sort(all, {}, &Candidate::label);
+  do {
+    double price = 1;
+    for (Candidate& c : all) c.predicted = price *= 10;
+    Labels labels = chosen(all);
+    std::ranges::sort(labels);
+    EXPECT_EQ(labels, (Labels{"a/mail", "a/mail/loud", "a/pigeon", "a/shout"}));
+  } while (std::ranges::next_permutation(all, {}, &Candidate::label).found);
 }
 
-TEST(Contenders, WhereTheyAreFewFinalistFormsFollowThenTheRest) {
-  EXPECT_EQ(chosen({by("a", shout, 1), by("b", mail, 2)}),
-            (Labels{"a/shout", "b/mail", "b/mail/loud"}));
-  EXPECT_EQ(chosen({by("a", mail, 1), by("b", mail, 2)}),
-            (Labels{"a/mail", "b/mail", "a/mail/loud", "b/mail/loud"}));
-  EXPECT_EQ(chosen({by("a", shout, 1), by("b", shout, 2), by("c", shout, 3), by("d", shout, 3.5),
-                    by("e", shout, 3.6)}),
-            (Labels{"a/shout", "b/shout", "c/shout", "d/shout"}));
+// A detail is another way: long messages are copied once or twice.
+TEST(Contenders, EachDetailOfAWayIsOne) {
+  Candidate once = by("a", shout, 70);
+  once.channel.edges[0].detail = "once";
+  EXPECT_EQ(chosen({by("a", pigeon, 1), by("a", shout, 60), once, by("b", shout, 80)}),
+            (Labels{"a/pigeon", "a/shout", "a/shout/once"}));
+}
+
+// Connecting would cost more than it may win.
+TEST(Contenders, ADearWayTakesPartWhereItIsPredictedToDoWell) {
+  EXPECT_EQ(chosen({by("a", shout, 1), by("a", envoy, 4), by("b", envoy, 4.1)}),
+            (Labels{"a/shout", "a/envoy"}));
+  EXPECT_EQ(chosen({by("a", shout, 1), by("a", pigeon, 2), by("a", envoy, 4.1)}),
+            (Labels{"a/shout", "a/pigeon"}));
+  EXPECT_EQ(chosen({by("a", envoy, 1), by("b", envoy, 9), by("a", shout, 10)}),
+            (Labels{"a/envoy", "a/shout"}));
+}
+
+TEST(Contenders, AreOfSeveralChannelsAndAlgorithms) {
+  // at most two of one channel, before the rest fills up
+  EXPECT_EQ(
+      chosen({by("a", shout, 1), by("b", shout, 1.1), by("c", shout, 1.2), by("a", mail, 1.3),
+              by("a", pigeon, 1.4), by("b", pigeon, 1.5)}),
+      (Labels{"a/shout", "a/mail", "a/pigeon", "b/shout", "b/pigeon", "a/mail/loud", "c/shout"}));
+  // at most three of one algorithm
+  EXPECT_EQ(chosen({by("a", shout, 1), by("a", pigeon, 1.1), by("a", mail, 1.2),
+                    by("a", shout, 1.3), by("b", pigeon, 1.5)}),
+            (Labels{"a/shout", "a/pigeon", "a/mail", "b/pigeon", "a/mail/loud", "a/shout"}));
+}
+
+TEST(Contenders, AreNotTooMany) {
+  std::vector<Candidate> all;
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"})
+    all.push_back(by(name, shout, 1));
+  EXPECT_EQ(chosen(all).size(), Race::most_candidates);
 }
 
 // Trying those would cost more than they may win.
-TEST(Contenders, AreNotPredictedToBeFourTimesSlower) {
-  EXPECT_EQ(chosen({by("a", shout, 1), by("b", pigeon, 4), by("c", mail, 4.1), by("d", mail, 5)}),
-            (Labels{"a/shout", "b/pigeon"}));
-  EXPECT_EQ(chosen({by("a", shout, 1), by("b", pigeon, 2), by("c", mail, 4), by("d", mail, 4.1)}),
-            (Labels{"a/shout", "b/pigeon", "c/mail", "c/mail/loud"}));
+TEST(Contenders, OfAWayThatTakesPartAreNotPredictedToBeFourTimesSlower) {
+  EXPECT_EQ(
+      chosen({by("a", shout, 1), by("b", pigeon, 4), by("c", pigeon, 4), by("c", shout, 4.1)}),
+      (Labels{"a/shout", "b/pigeon", "c/pigeon"}));
   // but for the second: one alone is no race
-  EXPECT_EQ(chosen({by("a", shout, 1), by("b", pigeon, 9), by("c", pigeon, 10)}),
-            (Labels{"a/shout", "b/pigeon"}));
+  EXPECT_EQ(chosen({by("a", shout, 1), by("b", shout, 9), by("c", shout, 10)}),
+            (Labels{"a/shout", "b/shout"}));
 }
 
 TEST(Contenders, OneAloneHasNoRival) { EXPECT_EQ(chosen({by("a", mail, 1)}), Labels{"a/mail"}); }

@@ -123,7 +123,7 @@ TEST(VectorRequests, ChooseByTheirStarts) {
     const FreshWisdom wisdom("0.02");
     RingVector a(route), b("direct");
     tonari_request requests[] = {a.forward("online"), b.reverse("online")};
-    const int starts = crowded() ? 40 : 110;
+    const int starts = crowded() ? 40 : 330;
     for (int round = 0; round < starts; ++round) {
       a.fill(round), b.fill(round);
       if (round == 2 && world_size() > 1) {
@@ -137,7 +137,7 @@ TEST(VectorRequests, ChooseByTheirStarts) {
     tonari_request_info about;
     for (tonari_request& request : requests) {
       must(tonari_request_get_info(request, &about));
-      if (world_size() > 1 && starts == 110) {
+      if (world_size() > 1 && starts == 330) {
         EXPECT_STREQ(about.reason, "online");
         EXPECT_GT(about.measured_seconds, 0);
         EXPECT_NE(about.lost_seconds, 0);
