@@ -22,7 +22,10 @@
 namespace tonari {
 namespace {
 
-constexpr std::size_t largest = 1 << 20;
+constexpr std::size_t largest = 128 * 1024;
+// Seconds: what nobody notices at a first init. On a machine that is busy with something else the
+// parameters that are not known by then keep their usual values.
+constexpr double time_for_messages = 2e-3;
 
 // Both partners run the same sequence; only the first one's times count. All memory exists before
 // it begins: the partner would wait for a rank that fails.
@@ -34,8 +37,11 @@ class Pair {
     times_.reserve(most_rounds);
   }
 
+  // The same on both.
+  bool has_time() { return agree_on(MPI_Wtime() - begun_ < time_for_messages) != 0; }
+
   // The time of one way for a message of this many bytes: half a round trip.
-  double one_way(std::size_t bytes, double seconds = 0.02) {
+  double one_way(std::size_t bytes, double seconds = 1e-4) {
     int rounds = 4;
     for (int batch = 0; batch < 2; ++batch) {
       times_.clear();
@@ -52,7 +58,7 @@ class Pair {
     constexpr int count = 32;
     MPI_Request requests[count];
     times_.clear();
-    for (int k = 0; k < 20; ++k) {
+    for (int k = 0; k < 5; ++k) {
       ping(1);
       const double start = MPI_Wtime();
       for (int m = 0; m < count; ++m)
@@ -84,9 +90,9 @@ class Pair {
     MPI_Datatype vector;
     check_mpi(MPI_Type_vector(pieces, 16, 32, MPI_BYTE, &vector), "MPI_Type_vector");
     check_mpi(MPI_Type_commit(&vector), "MPI_Type_commit");
-    const double plain = one_way(pieces * 16, 0.01);
+    const double plain = one_way(pieces * 16);
     times_.clear();
-    for (int k = 0; k < 100; ++k) times_.push_back(ping(1, vector) / 2);
+    for (int k = 0; k < 20; ++k) times_.push_back(ping(1, vector) / 2);
     MPI_Type_free(&vector);
     return std::max(1e-9, (undisturbed(times_) - plain) / (2 * pieces));  // both ends have pieces
   }
@@ -123,7 +129,7 @@ class Pair {
       check_mpi(MPI_Isend(data_.data(), bytes, MPI_BYTE, partner_, measure_eager, comm_, &request),
                 "MPI_Isend");
       const double start = MPI_Wtime();
-      while (!left && MPI_Wtime() - start < 300e-6)
+      while (!left && MPI_Wtime() - start < 100e-6)
         call_mpi("MPI_Test", [&] { return MPI_Test(&request, &left, MPI_STATUS_IGNORE); });
       const int result = agree_on(left);
       call_mpi("MPI_Wait", [&] { return MPI_Wait(&request, MPI_STATUS_IGNORE); });
@@ -144,10 +150,11 @@ class Pair {
   bool first_;
   Memory data_;
   std::vector<double> times_;
+  double begun_ = MPI_Wtime();
 };
 
 void measure_copies(LogGP& machine) {
-  constexpr std::size_t big = 256 * 1024, small = 32, blocks = 64;
+  constexpr std::size_t big = 64 * 1024, small = 32, blocks = 16;
   Memory from(big), to(big);
   std::fill_n(from.data(), big, std::byte{1});
   std::fill_n(to.data(), big, std::byte{2});
@@ -157,7 +164,7 @@ void measure_copies(LogGP& machine) {
   const Move one{to.data(), from.data(), big, 1, 0, 0};
   const auto time = [](std::span<const Move> moves) {
     std::vector<double> times;
-    for (int k = 0; k < 50; ++k) {
+    for (int k = 0; k < 10; ++k) {
       const double start = MPI_Wtime();
       run_moves(moves);
       times.push_back(MPI_Wtime() - start);
@@ -168,20 +175,27 @@ void measure_copies(LogGP& machine) {
   machine.copy_block = std::max(1e-10, time(many) / blocks);
 }
 
-void measure_messages(LogGP& machine, Pair& pair) {
+// Returns whether there was time for all; the same on both.
+bool measure_messages(LogGP& machine, Pair& pair) {
   pair.one_way(8);  // warms up connections
+  if (!pair.has_time()) return false;
   const double tiny = pair.one_way(8);
   machine.o = std::max(1e-9, pair.burst());
   machine.g = machine.o;
   machine.L = std::max(1e-9, tiny - 2 * machine.o);
+  if (!pair.has_time()) return false;
   machine.eager = pair.eager();
-  machine.G = std::max(
-      1e-12, (pair.one_way(largest) - pair.one_way(largest / 4)) / (largest - largest / 4));
+  if (!pair.has_time()) return false;
+  const double whole = pair.one_way(largest), part = pair.one_way(largest / 4);
+  machine.G = std::max(1e-12, (whole - part) / (largest - largest / 4));
+  if (!pair.has_time()) return false;
   const double short_one = pair.one_way(machine.eager / 2),
                long_one = pair.one_way(std::min(largest, machine.eager * 2));
   machine.rendezvous =
       std::max(0.0, long_one - short_one - machine.G * static_cast<double>(machine.eager) * 1.5);
+  if (!pair.has_time()) return false;
   machine.typed_block = pair.typed_piece();
+  return true;
 }
 
 }  // namespace
@@ -222,7 +236,7 @@ std::string machine_key(MPI_Comm comm) {
   return broadcast(comm, key.substr(0, 400));
 }
 
-LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node) {
+LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node, bool& complete) {
   int rank = 0, size = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
@@ -233,7 +247,7 @@ LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node) {
   if (size > 1 && (rank == 0 || rank == size - 1))
     pair.emplace(comm, rank == 0 ? size - 1 : 0, rank == 0);
   stay_together(comm);
-  if (pair) measure_messages(machine, *pair);
+  complete = !pair || measure_messages(machine, *pair);
   measure_shared(machine, comm, node, rank);
   if (rank == 0) result = to_text(machine);
   return loggp_from_text(broadcast(comm, result)).value_or(LogGP{});
@@ -257,9 +271,10 @@ LogGP machine_parameters(MPI_Comm comm, const std::string& key,
   }
   text = broadcast(comm, text);
   const std::optional<LogGP> remembered = loggp_from_text(text);
-  const LogGP machine = remembered ? *remembered : measure_machine(comm, node);
+  bool complete = true;
+  const LogGP machine = remembered ? *remembered : measure_machine(comm, node, complete);
   const std::lock_guard lock(mutex);
-  if (rank == 0 && !remembered) file.put(key, to_text(machine));
+  if (rank == 0 && !remembered && complete) file.put(key, to_text(machine));
   known[key] = machine;
   return machine;
 }

@@ -47,7 +47,7 @@ struct Channel {
   Carries carries;
   // Connecting takes collective calls of the MPI that may take milliseconds: requests do not try it
   // unless it is predicted to do well.
-  bool dear = false;
+  bool expensive = false;
   // Empty, or the reason why it moves nothing here, or is tried only on request.
   std::string (*applicable)(const Problem&, const Settings&) = [](const Problem&, const Settings&) {
     return std::string();

@@ -18,9 +18,9 @@ constexpr double worth_a_try = 4;
 
 bool full(const std::vector<Candidate>& chosen) { return chosen.size() == Race::most_candidates; }
 
-bool dear(const ChannelChoice& channel) {
-  return channel.base.row->dear ||
-         std::ranges::any_of(channel.edges, [](const auto& part) { return part.row->dear; });
+bool expensive(const ChannelChoice& channel) {
+  return channel.base.row->expensive ||
+         std::ranges::any_of(channel.edges, [](const auto& part) { return part.row->expensive; });
 }
 
 // Ways of moving messages differ most where predictions are worst. So the best candidate of each
@@ -30,7 +30,7 @@ std::vector<Candidate> one_of_each_way(std::span<const Candidate> candidates,
   std::vector<Candidate> chosen;
   std::set<std::pair<std::string, std::string>> seen;
   for (const Candidate& c : candidates) {
-    const bool first = chosen.empty() || !dear(c.channel);
+    const bool first = chosen.empty() || !expensive(c.channel);
     if (first && !full(chosen) && seen.emplace(c.channel.name(), c.channel.detail()).second)
       chosen.push_back(c);
     else

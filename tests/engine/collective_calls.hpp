@@ -233,12 +233,14 @@ struct Measure : Call {
   const std::shared_ptr<const tonari::Node> node = tonari::read_node(MPI_COMM_WORLD).node;
   int make() override {
     const auto error = tonari::error_of([&] {
-      tonari::run_collectively(MPI_COMM_WORLD,
-                               [&] { tonari::measure_machine(MPI_COMM_WORLD, node); });
+      tonari::run_collectively(MPI_COMM_WORLD, [&] {
+        bool complete = false;
+        tonari::measure_machine(MPI_COMM_WORLD, node, complete);
+      });
     });
     return error ? static_cast<int>(error->code()) : TONARI_SUCCESS;
   }
-  int attempts(int usual) const override { return usual / 4; }  // each takes half a second
+  int attempts(int usual) const override { return usual / 4; }  // each takes milliseconds
 };
 
 struct Named {

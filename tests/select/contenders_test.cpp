@@ -37,7 +37,7 @@ constexpr Channel shout{
 constexpr Channel pigeon{
     .name = "pigeon", .help = "", .carries = Carries::messages, .price = priced};
 constexpr Channel envoy{
-    .name = "envoy", .help = "", .carries = Carries::messages, .dear = true, .price = priced};
+    .name = "envoy", .help = "", .carries = Carries::messages, .expensive = true, .price = priced};
 
 Candidate by(const std::string& algorithm, const Channel& channel, double predicted) {
   ChannelChoice choice{{&mail}, {}};
@@ -76,7 +76,7 @@ TEST(Contenders, EachDetailOfAWayIsOne) {
 }
 
 // Connecting would cost more than it may win.
-TEST(Contenders, ADearWayTakesPartWhereItIsPredictedToDoWell) {
+TEST(Contenders, AnExpensiveWayTakesPartWhereItIsPredictedToDoWell) {
   EXPECT_EQ(chosen({by("a", shout, 1), by("a", envoy, 4), by("b", envoy, 4.1)}),
             (Labels{"a/shout", "a/envoy"}));
   EXPECT_EQ(chosen({by("a", shout, 1), by("a", pigeon, 2), by("a", envoy, 4.1)}),

@@ -85,7 +85,7 @@ OneSided::Options window_options(const std::string& detail) {
 const Channel one_sided{.name = onesided,
                         .help = "windows that senders write to (MPI_Put)",
                         .carries = Carries::messages,
-                        .dear = true,
+                        .expensive = true,
                         .applicable = applicable,
                         .details = details,
                         .asked = asked,
