@@ -65,6 +65,15 @@ Names all_on_graphs() {
   return names;
 }
 
+// The default with what it may choose from: every algorithm over every channel that is cheap to
+// connect, one by one, the other ways of the library, and MPI's own.
+Names forced(tonari::AppliesTo pattern) {
+  Names names{"auto", "one-shot", "native", "tonari-irecv"};
+  for (const std::string& name : tonari::algorithm_names(pattern))
+    append(names, {name + "/p2p-packed", name + "/p2p-typed", name + "/shared"});
+  return names;
+}
+
 // The library knows the names of its algorithms, and this program the others.
 void refuse_misspelled(const std::string& name) {
   static const Names own{"one-shot",
@@ -92,14 +101,13 @@ Candidates::Candidates(const Place& place, const Options& options)
                          make_neighborhood(place), options.tune}),
       names_(options.algorithms),
       by_name_(true) {
-  if (names_.empty() || names_ == std::vector<std::string>{"all"}) {
-    by_name_ = false;
-    const bool graph = !place.graph.empty();
-    if (!names_.empty())
-      names_ = graph ? all_on_graphs() : all();
-    else
-      names_ = usual(graph ? tonari::AppliesTo::graphs : tonari::AppliesTo::offsets);
-  }
+  const std::string list = names_.size() > 1 ? "" : names_.empty() ? "usual" : names_.front();
+  const bool graph = !place.graph.empty();
+  const auto kind = graph ? tonari::AppliesTo::graphs : tonari::AppliesTo::offsets;
+  by_name_ = list != "usual" && list != "all" && list != "forced";
+  if (list == "usual") names_ = usual(kind);
+  if (list == "all") names_ = graph ? all_on_graphs() : all();
+  if (list == "forced") names_ = forced(kind);
 }
 
 Candidates::~Candidates() {

@@ -41,6 +41,7 @@ void add_times(Row& row, const Entry& entry, const Contest& all) {
   all.add_times(row, entry);
   row.ratio("ratio_native", is_floor(entry.name) ? 0 : named("native"), mine)
       .ratio("floor_ratio", mine, named("floor"));
+  row.number("odd_us", entry.seconds.odd * 1e6).number("even_us", entry.seconds.even * 1e6);
   const Spread &before = all.quiet.before, &after = all.quiet.after;
   row.number("pingpong_us", before.median * 1e6).number("pingpong_p90_us", before.p90 * 1e6);
   row.number("pingpong_after_us", after.median * 1e6)
@@ -82,7 +83,9 @@ void compare_one_size(Candidates& candidates, const Wire& wire, const Place& pla
     count_messages(entry, wire, place);
   }
   if (!options.count) {
-    all.time({options.rounds, options.warmup, options.min_time, options.max_time});
+    Effort effort{options.rounds, options.warmup, options.min_time, options.max_time};
+    effort.batch = options.batch;
+    all.time(effort);
     all.verify(delivers);
   }
   all.report(outcome, [&](const Entry& entry) {

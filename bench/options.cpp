@@ -35,10 +35,13 @@ std::string usage() {
          "start-with, two-requests, group or requests\n"
          "                     (auto/start-with); native, native-nonblocking, "
          "native-persistent, irecv,\n"
-         "                     irecv-persistent; floor; all\n"
+         "                     irecv-persistent; floor; all; forced: auto with each way that it "
+         "may choose\n"
          "  --dims 3x3x3       the grid (default: MPI_Dims_create)      --mesh  not periodic\n"
          "  --layout NAME      contiguous, strided (w forms), halo (alltoallw; its default)\n"
          "  --rounds N         timed rounds (200)      --warmup N  rounds before them (10)\n"
+         "  --batch N          exchanges in a row in a round, between two barriers (0: as many as "
+         "the clock can see)\n"
          "  --min-time S, --max-time S   seconds per block size: go on at least, at most so long "
          "(0, "
          "20)\n"
@@ -73,6 +76,7 @@ Options parse_options(int argc, char** argv) {
        flag("mesh", options.mesh),
        word("layout", layout_word),
        number("warmup", options.warmup, 0, 1'000'000),
+       number("batch", options.batch, 0, 1'000'000),
        duration("min-time", options.min_time),
        word("tune", options.tune),
        flag("setup", options.setup),

@@ -19,6 +19,7 @@ struct Options : CommonOptions {
   std::vector<int> dims;                // empty: as MPI_Dims_create likes it
   bool mesh = false;
   int warmup = 10;
+  int batch = 0;        // exchanges in a row in a round; 0: as many as the clock can see
   double min_time = 0;  // seconds per block size
   std::string tune = "auto";
   bool setup = false;  // time the making of neighborhoods and requests instead

@@ -87,8 +87,10 @@ Timing time_side_by_side(const std::vector<std::function<void()>>& candidates, c
   Timing timing;
   if (candidates.empty()) return timing;
   SideBySide together(candidates, effort.before, comm);
-  together.go_on(std::max(1, effort.warmup), 0, effort.max_time / 4, 1, effort.look_every);
-  timing.batch = choose_batch(together.take());
+  together.go_on(std::max(1, effort.warmup), 0, effort.max_time / 4, std::max(1, effort.batch),
+                 effort.look_every);
+  const std::vector<Spread> first = together.take();
+  timing.batch = effort.batch > 0 ? effort.batch : choose_batch(first);
   together.go_on(effort.rounds, effort.min_time, effort.max_time, timing.batch, effort.look_every);
   timing.rounds = together.rounds();
   timing.seconds = together.take();

@@ -19,6 +19,7 @@ struct Effort {
   int look_every = 8;  // rounds between two agreements whether to go on
   // per candidate what is done each time before the clock starts; empty: nothing
   std::vector<std::function<void()>> before{};
+  int batch = 0;  // exchanges in a row in a round; 0: as many as the clock can see
 };
 
 struct Timing {

@@ -12,8 +12,10 @@ from rich.console import Console
 
 from tonari.algorithm_table import NAMES
 from tonari.benchmark import plot as plotting
+from tonari.benchmark.launch import Mpi as Installed
 from tonari.benchmark.launch import find_mpi, launch
 from tonari.benchmark.presets import PRESETS, Run
+from tonari.benchmark.regret import CASES, SIZES, Case, measure
 from tonari.benchmark.report import report
 from tonari.benchmark.summary import add_ratio_spread
 from tonari.commands.options import GRAPHS as SOME_GRAPHS
@@ -23,6 +25,7 @@ from tonari.patterns import GRAPHS, OFFSETS, check_pattern
 from tonari.sizes import plain_sizes
 from tonari.suggestion import did_you_mean
 from tonari.views import bench as view
+from tonari.views import regret as regret_view
 
 OTHERS = ("inplace", "halo", "spmv", "sparse")  # commands of their own
 
@@ -125,6 +128,14 @@ def bench(
             "--setup", help="Time how long making neighborhoods and requests takes instead."
         ),
     ] = False,
+    regret: Annotated[
+        bool,
+        typer.Option(
+            "--regret",
+            help="Compare the default with each way that it may choose instead; without a PATTERN "
+            "on several patterns and numbers of ranks.",
+        ),
+    ] = False,
     json: Json = False,
     file: Output = None,
     plot: Annotated[
@@ -142,10 +153,27 @@ def bench(
 
     Example:  tonari bench --preset fig2 --plot fig2.svg
 
+    Example:  tonari bench --regret --mpi openmpi --repeat 3
+
     Other exchanges have commands of their own: bench inplace, bench halo, bench spmv and bench
     sparse.
     """
     bytes = plain_sizes(bytes, "--bytes") if bytes else ""
+    grid = ["--dims", dims] if dims else []
+    grid += ["--mesh"] if mesh else []
+    grid += ["--layout", layout] if layout else []
+    if regret:
+        if preset or setup or plot or algorithms:
+            raise typer.BadParameter(
+                "--regret has candidates of its own: leave out --preset, --setup, --algorithms "
+                "and --plot"
+            )
+        effort = ["--rounds", str(rounds), "--max-time", str(max_time)]
+        chosen = find_mpi(mpi or ("openmpi" if hosts else ""))
+        cases = _cases(pattern, ranks or hosts)
+        rows = _measure_regret(chosen, cases, op, bytes, effort + grid, hosts, repeat)
+        report(rows, json=json, file=file, plot=None, draw=plotting.draw, show=regret_view.show)
+        return
     runs = _runs(pattern, op, bytes, algorithms, preset, setup)
     setup = runs[0].setup
     if plot:
@@ -153,10 +181,7 @@ def bench(
         if setup:
             raise typer.BadParameter("--setup has no block sizes to plot over")
     chosen = find_mpi(mpi or ("openmpi" if hosts else ""))
-    common = ["--rounds", str(rounds), "--max-time", str(max_time), "--tune", tune]
-    common += ["--dims", dims] if dims else []
-    common += ["--mesh"] if mesh else []
-    common += ["--layout", layout] if layout else []
+    common = ["--rounds", str(rounds), "--max-time", str(max_time), "--tune", tune, *grid]
 
     rows: list[dict[str, Any]] = []
     with Console(stderr=True).status("starting") as status:
@@ -181,6 +206,38 @@ def bench(
         draw=plotting.draw,
         show=view.show_setup if setup else view.show,
     )
+
+
+def _cases(pattern: str, ranks: int | None) -> list[Case]:
+    """The one that is given, or all of the usual ones on so many ranks."""
+    if pattern:
+        check_pattern(pattern, OFFSETS | GRAPHS, OTHERS)
+        return [Case(pattern, ranks or 2)]
+    found = [case for case in CASES if not ranks or case.ranks == ranks]
+    if not found:
+        known = ", ".join(str(count) for count in sorted({case.ranks for case in CASES}))
+        raise typer.BadParameter(
+            f"--regret has patterns for {known} ranks: give one of these numbers, or a pattern"
+        )
+    return found
+
+
+def _measure_regret(
+    mpi: Installed,
+    cases: list[Case],
+    op: str,
+    bytes: str,
+    common: list[str],
+    hosts: int,
+    repeat: int,
+) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    with Console(stderr=True).status("starting") as status:
+        for again in range(repeat):
+            for case in cases:
+                found = measure(mpi, case, op, bytes or SIZES, common, hosts, status.update)
+                rows += [row | {"repeat": again} for row in found]
+    return rows
 
 
 def _runs(

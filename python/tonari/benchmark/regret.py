@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the default loses: a request that chooses by itself beside each way it may choose from, in
+one run. The fastest way is found by the odd rounds and compared by the even ones, since the best of
+many is flattered by the rounds that chose it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from tonari.benchmark.launch import Mpi, launch
+from tonari.benchmark.presets import Run
+from tonari.benchmark.summary import Row, label, repeats
+
+DEFAULT = "auto"
+ENOUGH = 0.95  # of the best: what differs by less is equal on a shared machine
+STATES = ("cold", "remembered")  # before and after the host has seen this exchange
+STARTS = 24  # in a row, as a program's loop makes them
+WARM_UP = 16  # rounds: more starts than a race takes
+
+
+@dataclass(frozen=True)
+class Case:
+    """A pattern on so many ranks."""
+
+    pattern: str
+    ranks: int
+
+
+CASES = (
+    *(Case(pattern, 2) for pattern in ("moore:3:1", "star:2:1", "clique:2")),
+    *(Case(pattern, 4) for pattern in ("moore:2:1", "random:0.5")),
+    *(Case(pattern, 8) for pattern in ("moore:3:1", "star:3:1", "random:0.3", "random:0.5")),
+)
+SIZES = "8,512,4096,65536"
+
+
+@contextmanager
+def _own_cache() -> Iterator[None]:
+    """No choice is known yet."""
+    before = os.environ.get("TONARI_CACHE_DIR")
+    with tempfile.TemporaryDirectory(prefix="tonari-regret-") as folder:
+        os.environ["TONARI_CACHE_DIR"] = folder
+        try:
+            yield
+        finally:
+            del os.environ["TONARI_CACHE_DIR"]
+            if before is not None:
+                os.environ["TONARI_CACHE_DIR"] = before
+
+
+def measure(
+    mpi: Mpi,
+    case: Case,
+    op: str,
+    sizes: str,
+    common: list[str],
+    hosts: int,
+    progress: Callable[[str], None],
+) -> list[Row]:
+    """Rows of one case, cold and then remembered."""
+    rows: list[Row] = []
+    run = Run(case.pattern, op, sizes, "forced").arguments()
+    loop = ["--batch", str(STARTS), "--warmup", str(WARM_UP), "--tune", "online"]
+    with _own_cache():
+        for state in STATES:
+            found = launch(
+                mpi,
+                case.ranks,
+                run + loop + common,
+                hosts,
+                lambda line, state=state: progress(f"{line}, {case.ranks} ranks, {state}"),
+            )
+            rows += [row | {"state": state, "hosts": hosts} for row in found]
+    return rows
+
+
+def _exchange(row: Row) -> tuple[Any, ...]:
+    return row["mpi"], row["pattern"], row["op"], row["ranks"], row["bytes"]
+
+
+def losses(rows: list[Row]) -> list[Row]:
+    """One row for each exchange: the fastest way, and the default's part of its speed by state; the
+    median of the repeats each."""
+    found = []
+    for members in repeats(rows, _exchange):
+        first = members[0]
+        loss = {key: first[key] for key in ("mpi", "pattern", "op", "ranks", "bytes", "hosts")}
+        for state in STATES:
+            runs = repeats(
+                (row for row in members if row["state"] == state), lambda row: row["repeat"]
+            )
+            pairs = [_best_and_default(run) for run in runs]
+            ratios = [best["even_us"] / default["even_us"] for best, default in pairs]
+            best, default = pairs[0]
+            loss |= {
+                f"{state}_best": label(best),
+                f"{state}_best_us": best["even_us"],
+                f"{state}_chosen": default["chosen"],
+                f"{state}_us": default["even_us"],
+                f"{state}_ratio": round(median(ratios), 3),
+                f"{state}_ratios": [round(ratio, 3) for ratio in ratios],
+                # by bad luck of one run nothing is missed
+                f"{state}_missed": all(ratio < ENOUGH for ratio in ratios),
+            }
+        found.append(loss)
+    return found
+
+
+def _best_and_default(run: list[Row]) -> tuple[Row, Row]:
+    default = next(row for row in run if label(row) == DEFAULT)
+    others = [row for row in run if label(row) != DEFAULT and row["verified"]]
+    return min(others, key=lambda row: row["odd_us"]), default
+
+
+def verdict(found: list[Row]) -> str:
+    """The sentence below the table."""
+    parts = []
+    for state in STATES:
+        kept = sum(not row[f"{state}_missed"] for row in found)
+        parts.append(f"{kept} of {len(found)} {state}")
+    return f"at least {ENOUGH} of the best: " + ", ".join(parts)

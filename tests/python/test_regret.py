@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""tonari bench --regret: what the default loses. No assertion about time."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import built
+import pytest
+from command_line import call, printed, refused, words
+
+from tonari.benchmark.regret import STATES, losses, verdict
+
+BUILT, needs_build, each_mpi = built.marks("tonari_bench")
+
+
+def rows(
+    default: float, ways: dict[str, tuple[float, float]], repeat: int = 0
+) -> list[dict[str, Any]]:
+    """Of one exchange in both states: ways as they took in odd and even rounds."""
+    common = {
+        "mpi": "openmpi",
+        "pattern": "star:1:1",
+        "op": "alltoall",
+        "ranks": 2,
+        "bytes": 8,
+        "hosts": 0,
+        "repeat": repeat,
+        "verified": True,
+        "chosen": "linear/shared",
+    }
+    times = {"auto": (default, default)} | ways
+    return [
+        common | {"state": state, "requested": name, "odd_us": odd, "even_us": even}
+        for state in STATES
+        for name, (odd, even) in times.items()
+    ]
+
+
+def test_the_best_of_the_odd_rounds_is_compared_by_the_even_ones() -> None:
+    """Luck in the rounds that choose does not count, nor does luck in the others."""
+    [found] = losses(rows(2.0, {"lucky": (1.0, 1.8), "late": (3.0, 0.5)}))
+    assert found["cold_best"] == "lucky"
+    assert found["cold_ratio"] == 0.9
+    assert found["cold_missed"]
+
+
+def test_what_delivers_wrong_blocks_is_not_the_best() -> None:
+    made = rows(2.0, {"wrong": (1.0, 1.0), "right": (2.0, 2.0)})
+    for row in made:
+        row["verified"] = row["requested"] != "wrong"
+    [found] = losses(made)
+    assert found["cold_best"] == "right"
+    assert not found["cold_missed"]
+
+
+def test_one_good_run_of_three_is_no_miss() -> None:
+    ways = {"best": (1.0, 1.0)}
+    bad = [row for again in range(2) for row in rows(2.0, ways, again)]
+    [found] = losses(bad + rows(1.0, ways, 2))
+    assert found["cold_ratios"] == [0.5, 0.5, 1.0]
+    assert found["cold_ratio"] == 0.5
+    assert not found["cold_missed"]
+    assert verdict([found]) == "at least 0.95 of the best: 1 of 1 cold, 1 of 1 remembered"
+    [found] = losses(bad)
+    assert verdict([found]) == "at least 0.95 of the best: 0 of 1 cold, 0 of 1 remembered"
+
+
+@each_mpi
+def test_the_default_is_measured_beside_each_way(mpi: str) -> None:
+    command = words(f"star:1:1 --regret --bytes 8 --rounds 2 --max-time 1 --mpi {mpi} --json")
+    found = json.loads(printed(call("bench", *command)))
+    for state in STATES:
+        names = {row["requested"] for row in found if row["state"] == state}
+        assert {"auto", "one-shot", "native", "linear/p2p-packed", "torus/shared"} <= names
+    for row in found:
+        assert row["batch"] == 24
+        assert row["odd_us"] > 0
+        assert row["even_us"] > 0
+    [default] = [r for r in found if r["requested"] == "auto" and r["state"] == "cold"]
+    assert default["reason"] == "online"
+    assert len(losses(found)) == 1
+
+
+@needs_build
+def test_its_table_names_what_was_chosen() -> None:
+    shown = printed(call("bench", *words("star:1:1 --regret --bytes 8 --rounds 2 --max-time 1")))
+    assert "star:1:1 alltoall" in shown
+    assert "at least 0.95 of the best:" in shown
+
+
+@needs_build
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("star:1:1 --algorithms native", "--regret has candidates of its own"),
+        ("--ranks 3", "--regret has patterns for 2, 4, 8 ranks"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(options: str, sentence: str) -> None:
+    refused(call("bench", "--regret", *words(options)), sentence)
