@@ -233,6 +233,21 @@ def test_a_program_without_messages(advise: Any, programs: dict[str, Path], mpi:
 
 @needs_build
 @each_mpi
+def test_a_library_that_was_never_loaded(
+    advise: Any, programs: dict[str, Path], mpi: str, tmp_path: Path
+) -> None:
+    """The launcher's last word on LD_PRELOAD is not ours."""
+    bare = tmp_path / "bare"
+    bare.write_text(f'#!/bin/sh\nLD_PRELOAD= exec {programs[mpi]} "$@"\n')
+    bare.chmod(0o755)
+    done, rows = advise(mpi, 2, bare, "begun", "3", "1", "periodic")
+    assert done.returncode == 0
+    assert "tonari: warning: no rank has loaded libtonari_advise.so" in done.stderr
+    assert not rows
+
+
+@needs_build
+@each_mpi
 def test_a_program_that_aborts(advise: Any, programs: dict[str, Path], mpi: str) -> None:
     done, rows = advise(mpi, 2, programs[mpi], "begun", "20", "1", "periodic", "all", "abort")
     assert done.returncode == 3

@@ -18,6 +18,7 @@ from tonari.advice.rows import rows
 from tonari.commands.run import COMMAND, MPI
 from tonari.errors import FILE, Error
 from tonari.views.advise import show
+from tonari.views.run import warn
 
 
 def register(app: typer.Typer) -> None:
@@ -57,7 +58,11 @@ def advise(
         variables = {"LD_PRELOAD": preload.before(library), "TONARI_ADVISE_REPORT": folder}
         status = subprocess.run(preload.with_variables(command, kind, variables)).returncode
         job = read(preload.read_records(Path(folder)))
-    _tell(job, html, json)
+    _write(job, html, json)
+    if job.ranks or status != 0:  # ranks that were killed have not told anything, either
+        show(job)
+    else:
+        warn(preload.WATCHING, "nothing was watched")
     raise typer.Exit(status if status >= 0 else 128 - status)
 
 
@@ -67,9 +72,8 @@ def _check(file: Path | None) -> None:
         raise Error(f"{file} cannot be written: there is no folder {file.parent}", FILE)
 
 
-def _tell(job: Job, html: Path | None, json: Path | None) -> None:
+def _write(job: Job, html: Path | None, json: Path | None) -> None:
     if json:
         json.write_text(output.as_json(rows(job)), encoding="utf-8")
     if html:
         html.write_text(page(job), encoding="utf-8")
-    show(job)

@@ -67,7 +67,7 @@ def run(
     if json:
         json.write_text(output.as_json(rows), encoding="utf-8")
     if not loaded:
-        warn()
+        warn(preload.LIBRARY, "the MPI did all calls")
     elif explain:
         show(rows, killed=status != 0 or not ended)
     raise typer.Exit(status)

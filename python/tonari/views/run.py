@@ -11,12 +11,10 @@ from rich.console import Console
 from tonari import output
 
 
-def warn() -> None:
+def warn(library: str, therefore: str) -> None:
     """What the user asked for has not happened, whatever the program did."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    console.print(
-        "tonari: warning: no rank has loaded libtonari_preload.so: the MPI did all calls."
-    )
+    console.print(f"tonari: warning: no rank has loaded {library}: {therefore}.")
     console.print("Does the command set LD_PRELOAD itself (-x, -genv, --app, env)? Is the program")
     console.print("linked statically? Can ranks write into this folder?")
 
