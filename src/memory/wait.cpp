@@ -2,11 +2,13 @@
 #include "memory/wait.hpp"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <utility>
 #include <vector>
 
 namespace tonari {
@@ -60,13 +62,15 @@ class Naps {
   }
   // Each long yield is followed by twice as many naps as the one before; who has slept is owed some
   // short ones, so only many of those say that the core is free again.
-  void yielded(double seconds) {
+  // Returns whether this was one.
+  bool yielded(double seconds) {
     if (seconds < long_yield) {
       if (++short_ >= forget_after) naps_ = 0;
-      return;
+      return false;
     }
     short_ = 0;
     left_ = naps_ = std::clamp(2 * naps_, fewest_naps, most_naps);
+    return true;
   }
   std::uint64_t taken() const { return taken_; }
 
@@ -76,16 +80,57 @@ class Naps {
 };
 constinit thread_local Naps naps;
 
+// How often other threads have run on this one's core since it last waited for something by itself.
+long interruptions() {
+  rusage usage{};
+  ::getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nivcsw;
+}
+
+// Whether another rank shares this thread's core, although there are cores enough: the system may
+// put both on one. Then a yield lets it do what this thread waits for.
+class Sharing {
+ public:
+  bool seen() const { return seen_ == enough; }
+  // Gives the core away; returns whether others ran meanwhile. Asking costs as much as the yield,
+  // so where that is known, few ask.
+  // A process that is only busy keeps the core for longer, and does nothing that anybody waits for.
+  bool yield() {
+    const bool asks = !seen() || ++unasked_ % ask_every == 0;
+    const long before = asks ? interruptions() : 0;
+    const bool back_soon = give_core_away();
+    const bool others = back_soon && asks && interruptions() > before;
+    alone_ = others ? 0 : alone_ + asks;
+    if (!back_soon || alone_ == enough) seen_ = alone_ = 0;
+    return others;
+  }
+  // The MPI may give the core away, too, when it is let proceed: between these two.
+  void before_progress() { before_ = interruptions(); }
+  bool after_progress() const { return interruptions() > before_; }
+  // What was waited for was there right after others had run.
+  void found() { seen_ = std::min(seen_ + 1, enough); }
+
+ private:
+  static constexpr std::uint32_t enough = 3, ask_every = 16;
+  std::uint32_t seen_ = 0, alone_ = 0, unasked_ = 0;
+  long before_ = 0;
+};
+constinit thread_local Sharing sharing;
+
 }  // namespace
 
-void give_core_away() {
-  if (naps.take()) return;
+bool give_core_away() {
+  if (naps.take()) return false;
   const double before = now();
   ::sched_yield();
-  naps.yielded(now() - before);
+  return !naps.yielded(now() - before);
 }
 
 std::uint64_t naps_taken() { return naps.taken(); }
+
+void Wait::found_after_others() {
+  if (others_ran_ || sharing.after_progress()) sharing.found();
+}
 
 Cpus allowed_cpus() {
   Cpus cpus{};
@@ -114,19 +159,24 @@ bool is_crowded(int ranks, const Cpus& all) {
 
 Wait::Then Wait::idle(bool may_sleep) {
   const std::uint32_t call = ++calls_;
+  others_ran_ = std::exchange(progressed_, false) && sharing.after_progress();
   relax();
-  if (call <= (policy_.crowded ? policy_.looks : patient)) return Then::look;
+  if (call == 1 && !crowded_) crowded_ = sharing.seen();
+  if (call <= (crowded_ ? policy_.looks : patient)) return Then::look;
 
-  const bool may_block = policy_.crowded || sleeps_;
+  const bool may_block = crowded_ || sleeps_;
   const std::uint32_t turn = call % (may_block ? crowded_round : round);
-  if (turn == 0) return Then::progress;
+  if (turn == 0) {
+    if (!crowded_) progressed_ = true, sharing.before_progress();
+    return Then::progress;
+  }
   // reading the clock costs as much as several looks
   if (!may_block && turn != round / 2) return Then::look;
 
   const double time = now();
   if (since_ == 0) since_ = checked_ = time;
   const double waited = time - since_;
-  sleeps_ = waited > (policy_.crowded ? spin_when_crowded : spin_at_most);
+  sleeps_ = waited > (crowded_ ? spin_when_crowded : spin_at_most);
   if (time - checked_ >= policy_.look_after) {
     checked_ = time, told_ = 0;
     return Then::check;
@@ -138,7 +188,7 @@ Wait::Then Wait::idle(bool may_sleep) {
   if (sleeps_ && may_sleep)
     sleep_for(std::min(waited * part_to_sleep, sleep_at_most));
   else if (may_block || waited > keep_core)
-    give_core_away();
+    others_ran_ = policy_.crowded ? (give_core_away(), false) : sharing.yield();
   return Then::look;
 }
 

@@ -28,13 +28,14 @@ bool is_crowded(int ranks, const Cpus& all);
 
 // Lets others run on this thread's core, for callers that will look again soon. It yields; while
 // yields turn out to take as long as a busy process's time slice, it sleeps for moments instead.
-void give_core_away();
+// Returns whether this thread had the core back soon, and has not slept.
+bool give_core_away();
 std::uint64_t naps_taken();  // how often this thread has slept so
 
 // One wait, which begins with the first look that finds nothing.
 class Wait {
  public:
-  explicit Wait(const WaitPolicy& policy) : policy_(policy) {}
+  explicit Wait(const WaitPolicy& policy) : policy_(policy), crowded_(policy.crowded) {}
 
   enum class Then : std::uint8_t {
     look,      // look again
@@ -44,12 +45,17 @@ class Wait {
   };
   // Call this after a look that found nothing. It spins for a moment, gives the core away, or
   // sleeps for at most a sixteenth of the wait so far and 0.2 ms. Unless crowded, the first
-  // `patient` calls make no system call, and for 50 us it keeps the core. It allocates nothing.
+  // `patient` calls make no system call, and for 50 us it keeps the core. Where waits have ended
+  // because another rank ran on this core, it waits as if crowded. It allocates nothing.
   // Without `may_sleep` it gives the core away instead, for callers whose looks let the MPI
   // proceed.
   Then idle(bool may_sleep = true);
   // Call this when something was found; the next idle() begins anew.
-  void reset() { *this = Wait(policy_); }
+  void reset() {
+    if (others_ran_ || progressed_) [[unlikely]]
+      found_after_others();
+    *this = Wait(policy_);
+  }
   // The seconds from the first idle() that read the clock until idle() returned tell or check.
   double waited() const { return checked_ - since_ + told_ * tell_every; }
 
@@ -57,7 +63,12 @@ class Wait {
   static constexpr double tell_every = 1;  // seconds
 
  private:
+  void found_after_others();
+
   WaitPolicy policy_;
+  bool crowded_;
+  bool others_ran_ = false;  // others ran on this core during the last call
+  bool progressed_ = false;  // the last call let the MPI proceed
   std::uint32_t calls_ = 0;
   // one word, so that one store sets both; whether it has waited so long that a system call no
   // longer matters, and how often it has told since the last check
