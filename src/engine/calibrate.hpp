@@ -18,8 +18,9 @@ namespace tonari {
 std::string machine_key(MPI_Comm comm);
 
 // Measures by ping-pongs and bursts between rank 0 and the last rank while the others wait. Rank 0
-// also uses shared memory with the next rank of its `node`. That takes 2 to 3 ms. On a busy machine
-// the parameters that there was no time for keep their usual values; `complete` tells on rank 0.
+// also uses shared memory with the next rank of its `node`. That takes some 2 ms where ranks have a
+// core each. On a busy machine the parameters that there was no time for keep their usual values;
+// `complete` tells on rank 0.
 // Collective; the same on all ranks. With one rank only copies are measured.
 LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node, bool& complete);
 

@@ -95,6 +95,7 @@ def test_its_table_names_what_was_chosen() -> None:
     ("options", "sentence"),
     [
         ("star:1:1 --algorithms native", "--regret has candidates of its own"),
+        ("star:1:1 --tune off", "--regret has candidates of its own"),
         ("--ranks 3", "--regret has patterns for 2, 4, 8 ranks"),
     ],
 )

@@ -163,10 +163,10 @@ def bench(
     grid += ["--mesh"] if mesh else []
     grid += ["--layout", layout] if layout else []
     if regret:
-        if preset or setup or plot or algorithms:
+        if preset or setup or plot or algorithms or tune != "auto":
             raise typer.BadParameter(
-                "--regret has candidates of its own: leave out --preset, --setup, --algorithms "
-                "and --plot"
+                "--regret has candidates of its own: leave out --preset, --setup, --algorithms, "
+                "--tune and --plot"
             )
         effort = ["--rounds", str(rounds), "--max-time", str(max_time)]
         chosen = find_mpi(mpi or ("openmpi" if hosts else ""))
