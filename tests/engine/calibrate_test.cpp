@@ -21,6 +21,7 @@ double of_a_busy_machine() {
   static double time = 0;
   return time += 0.004;  // a time slice at each look
 }
+double of_a_stopped_clock() { return 1; }
 
 struct Measured {
   tonari::LogGP machine;
@@ -44,6 +45,11 @@ TEST(Calibration, EndsSoonOnABusyMachine) {
   EXPECT_EQ(busy.complete, world_rank() > 0 && world_rank() < world_size() - 1);
   EXPECT_EQ(busy.machine.G, tonari::LogGP{}.G) << "as usual, as it was not measured";
   EXPECT_NE(quiet.machine.G, tonari::LogGP{}.G);
+}
+
+// A clock that is set back stands still for as long.
+TEST(Calibration, EndsWhereTheClockStandsStill) {
+  EXPECT_TRUE(measure(of_a_stopped_clock).complete);
 }
 
 // By the machine's own clock they are times, the same on all ranks.
