@@ -144,7 +144,7 @@ class Pair {
   }
 
   static constexpr int most_rounds = 400;
-  static constexpr int most_looks = 5000;  // of 20 ns or more; a clock may stand still, or step back
+  static constexpr int most_looks = 5000;  // of 20 ns or more: a clock may be set back
 
   MPI_Comm comm_;
   int partner_;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cstdio>
 #include <cstdlib>
 
 #include "api/buffer.hpp"
 #include "api/guard.hpp"
+#include "channels/last_words.hpp"
 #include "channels/same_mpi.hpp"
 #include "channels/world.hpp"
 #include "tonari/fortran.h"
 
 extern "C" void tonari_fortran_check(int code) {
   if (code == TONARI_SUCCESS) return;
-  std::fprintf(stderr, "tonari: error: %s\n", tonari_last_error());
-  std::fflush(stderr);
+  tonari::say_before_abort(tonari_last_error());
   if (tonari::is_same_mpi() && tonari::world_runs()) MPI_Abort(MPI_COMM_WORLD, code);
   std::exit(EXIT_FAILURE);
 }

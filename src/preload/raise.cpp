@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include "channels/last_words.hpp"
+
 namespace tonari::preload {
 
 int class_of(int code) {
@@ -22,8 +24,23 @@ int class_of(int code) {
   }
 }
 
+namespace {
+
+bool aborts(MPI_Comm comm) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_get_errhandler(comm, &handler);
+  const bool fatal = handler == MPI_ERRORS_ARE_FATAL;
+  if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
+  return fatal;
+}
+
+}  // namespace
+
 int raise(MPI_Comm comm, int code, int wrong) {
-  std::fprintf(stderr, "tonari: error: %s\n", tonari_last_error());
+  if (aborts(comm))
+    say_before_abort(tonari_last_error());
+  else
+    std::fprintf(stderr, "tonari: error: %s\n", tonari_last_error());
   const int error = wrong == MPI_SUCCESS ? class_of(code) : wrong;
   PMPI_Comm_call_errhandler(comm, error);
   return error;
