@@ -26,9 +26,9 @@ in_short_slices() { "$python" "$source/tools/short_slices.py" "$@"; }
 in_short_slices ctest --test-dir "$build" --output-on-failure --no-tests=error -j 2 \
     "${labels[@]}" 2>&1 | tee "$logs/ctest.txt" || status=1
 
-# Three at a time, since much of their time is waiting for jobs to start and end. What else would run
-# beside them gets the processor whenever a rank that waits gives it away, and slows down jobs. The
-# seed makes all of them list parameters that come from sets in one order.
+# Three at a time, since much of their time is waiting for jobs to start and end. What else would
+# run beside them gets the processor whenever a rank that waits gives it away, and slows down jobs.
+# The seed makes all of them list parameters that come from sets in one order.
 run_pytest() {
     PYTHONPATH="$source/python:$build/python" TONARI_BUILD=$build PYTHONUNBUFFERED=1 \
         PYTHONHASHSEED=0 in_short_slices "$python" -m pytest "$source/tests/python" -m "$marks" \
