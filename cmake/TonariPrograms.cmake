@@ -24,11 +24,11 @@ function(tonari_build_on_demand target mpi)
   endif()
 endfunction()
 
-# tonari_mpi_executable(NAME sources... [MPIS names...]): builds NAME once per MPI, as
-# <build>/<mpi>/bin/NAME; targets NAME_<mpi>. `make test` needs that of the first MPI, and what
-# tonari_add_mpi_test runs.
+# tonari_mpi_executable(NAME sources... [MPIS names...] [LATER]): builds NAME once per MPI, as
+# <build>/<mpi>/bin/NAME; targets NAME_<mpi>. `make test` needs that of the first MPI, unless LATER,
+# and what tonari_add_mpi_test runs.
 function(tonari_mpi_executable name)
-  cmake_parse_arguments(arg "" "" "MPIS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "LATER" "" "MPIS;LIBRARIES" ${ARGN})
   if(NOT arg_MPIS)
     set(arg_MPIS ${TONARI_MPIS})
   endif()
@@ -39,7 +39,7 @@ function(tonari_mpi_executable name)
         ${PROJECT_BINARY_DIR}/${mpi}/bin)
     tonari_build_on_demand(${name}_${mpi} ${mpi})
   endforeach()
-  if(TARGET tonari_tests AND TARGET ${name}_${TONARI_FIRST_MPI})
+  if(TARGET tonari_tests AND TARGET ${name}_${TONARI_FIRST_MPI} AND NOT arg_LATER)
     add_dependencies(tonari_tests ${name}_${TONARI_FIRST_MPI})
   endif()
 endfunction()

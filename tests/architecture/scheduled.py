@@ -25,8 +25,9 @@ SHARED_LABELS = {"mpi", "openmpi", "mpich", "abi", "more"}
 # Labels of files of which `make test` may leave out all: tests of scale and of the quality of
 # plans, stencils, whose results examples check, and blocks of gigabytes, which take their time.
 LATER = {"core", "large", "stencil"}
-# What calls the second MPI is tested there by the tests of the calls and of the channels.
-ONE_MPI = {"blocks", "engine", "grid", "vector"}
+# What calls the second MPI is tested there by random exchanges of all kinds (tests/fuzz) and by the
+# tests of the channels.
+ONE_MPI = {"api", "blocks", "engine", "grid", "vector"}
 # Programs for the standard ABI repeat some tests under each MPI that has it.
 REPEATED = "abi"
 PROGRAM = re.compile(r"_tests(_\w+)?$")
@@ -223,7 +224,7 @@ def selftest() -> None:
     late = [entry("a.2", 2, "A.*", "room"), entry("b.2", 2, "B.*", "room", "more")]
     assert [*problems(late, tests, {a, b})] == ["/b_test.cpp: p runs it in `make test-all` only"]
     tests = {"q": {"A.x": a}, "p": {"A.x": a}}
-    for room, said in ("grid", False), ("api", True):
+    for room, said in ("api", False), ("channels", True):
         one_mpi = [
             Entry("a.p", "p", 2, "*", frozenset({room}), (), ()),
             Entry("a.q", "q", 2, "*", frozenset({room, "more"}), (), ()),
