@@ -100,12 +100,14 @@ TONARI_API int tonari_fortran_grid_exchange(int form, int reverse, tonari_grid g
                                             const tonari_ghosts* ghosts, int op, int info,
                                             tonari_request* request);
 
-/* Blocks with arrays in order Fortran; parameters are the members of tonari_blocks_shape. */
+/* Blocks with arrays in order Fortran; parameters are the members of tonari_blocks_shape, and
+ * owned, the length of owners. */
 TONARI_API int tonari_fortran_blocks_create(int comm, int dims, int64_t count,
-                                            const tonari_box boxes[], const int owners[],
-                                            const tonari_box* domain, const int periodic[],
-                                            const int64_t lower[], const int64_t upper[],
-                                            int fields, int type, int info, tonari_blocks* blocks);
+                                            const tonari_box boxes[], int64_t owned,
+                                            const int owners[], const tonari_box* domain,
+                                            const int periodic[], const int64_t lower[],
+                                            const int64_t upper[], int fields, int type, int info,
+                                            tonari_blocks* blocks);
 /* As for grids. */
 TONARI_API int tonari_fortran_blocks_exchange(int form, int reverse, tonari_blocks blocks,
                                               void* const arrays[], const tonari_ghosts* ghosts,

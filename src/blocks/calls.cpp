@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The blocks family as C functions.
+#include "blocks/calls.hpp"
+
 #include <algorithm>
 
 #include "api/handles.hpp"
@@ -35,17 +37,24 @@ int run(tonari_blocks blocks, const BlocksCall& call) {
 
 }  // namespace
 
-extern "C" int tonari_blocks_create(MPI_Comm comm, const tonari_blocks_shape* shape, MPI_Info info,
-                                    tonari_blocks* blocks) {
+int tonari::create_blocks(MPI_Comm comm, const tonari_blocks_shape* shape, MPI_Info info,
+                          tonari_blocks* blocks, const std::optional<Error>& mistake) {
   return guarded([&] {
     require_comm(comm, "comm");
     std::unique_ptr<tonari_blocks_s> handle;
-    const std::optional<Error> wrong =
-        error_of([&] { handle = std::make_unique<tonari_blocks_s>(); });
+    const std::optional<Error> wrong = error_of([&] {
+      if (mistake) throw *mistake;
+      handle = std::make_unique<tonari_blocks_s>();
+    });
     std::unique_ptr<SharedBlocks> made = make_blocks(comm, shape, info, {blocks, "blocks"}, wrong);
     handle->blocks = std::move(made);
     *blocks = handle.release();
   });
+}
+
+extern "C" int tonari_blocks_create(MPI_Comm comm, const tonari_blocks_shape* shape, MPI_Info info,
+                                    tonari_blocks* blocks) {
+  return create_blocks(comm, shape, info, blocks, std::nullopt);
 }
 
 extern "C" int tonari_blocks_free(tonari_blocks* blocks) {

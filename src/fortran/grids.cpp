@@ -2,6 +2,7 @@
 // Grids and blocks, whose arrays have Fortran's order.
 #include <algorithm>
 
+#include "blocks/calls.hpp"
 #include "fortran/form.hpp"
 #include "fortran/handles.hpp"
 
@@ -53,15 +54,21 @@ extern "C" int tonari_fortran_grid_exchange(int form, int reverse, tonari_grid g
 }
 
 extern "C" int tonari_fortran_blocks_create(int comm, int dims, int64_t count,
-                                            const tonari_box boxes[], const int owners[],
-                                            const tonari_box* domain, const int periodic[],
-                                            const int64_t lower[], const int64_t upper[],
-                                            int fields, int type, int info, tonari_blocks* blocks) {
+                                            const tonari_box boxes[], int64_t owned,
+                                            const int owners[], const tonari_box* domain,
+                                            const int periodic[], const int64_t lower[],
+                                            const int64_t upper[], int fields, int type, int info,
+                                            tonari_blocks* blocks) {
   const MPI_Comm on = comm_of(comm);
   auto shape = shape_of<tonari_blocks_shape>(dims, lower, upper, fields, type);
   shape.count = count, shape.boxes = boxes, shape.owners = owners, shape.domain = *domain;
   std::copy_n(periodic, TONARI_GRID_MAX_DIMS, shape.periodic);
-  return tonari_blocks_create(on, &shape, info_of(info), blocks);
+  return tonari::create_blocks(on, &shape, info_of(info), blocks, error_of([&] {
+                                 if (owned != count)
+                                   tonari::fail(tonari::Errc::argument, "`owners` has ", owned,
+                                                " ranks for ", count,
+                                                " boxes; each box has one owner");
+                               }));
 }
 
 extern "C" int tonari_fortran_blocks_exchange(int form, int reverse, tonari_blocks blocks,

@@ -34,6 +34,7 @@ program errors_test
   call arguments()
   call buffers()
   call requests()
+  call blocks()
   call tonari_alltoall(out, 1, MPI_DOUBLE_PRECISION, in, 1, MPI_DOUBLE_PRECISION, near, ierror)
   call expect(ierror == TONARI_SUCCESS, 'the neighborhood can be used after errors')
   call tonari_neighborhood_free(near)
@@ -125,6 +126,26 @@ contains
     call expect(request /= TONARI_REQUEST_NULL, 'it stays valid')
     call tonari_wait(request)
     call tonari_request_free(request)
+  end subroutine
+
+  ! One rank has more owners than boxes.
+  subroutine blocks()
+    type(tonari_blocks) :: none_made
+    type(tonari_blocks_shape) :: shape
+    type(tonari_box) :: boxes(ranks)
+    integer :: k
+    do k = 1, ranks
+      boxes(k)%first(1) = k
+      boxes(k)%last(1) = k
+    end do
+    shape%dims = 1
+    shape%domain%first(1) = 1
+    shape%domain%last(1) = ranks
+    shape%lower(1) = 1
+    call tonari_blocks_create(MPI_COMM_WORLD, shape, boxes, &
+                              [(k, k=0, ranks - merge(0, 1, rank == odd))], MPI_DOUBLE_PRECISION, &
+                              MPI_INFO_NULL, none_made, ierror)
+    call expect_error(ierror, TONARI_ERR_ARGUMENT, 'each box has one owner', 'too many owners')
   end subroutine
 
 end program errors_test
