@@ -153,11 +153,12 @@ TONARI_API int tonari_grid_free(tonari_grid* grid);
  *
  * Info keys, the same on all ranks. As environment variables (TONARI_HALO for tonari_halo, ...)
  * they win over info.
- *   tonari_halo  auto (default): what was remembered for such a grid, else what applies is timed
- *                (in half of TONARI_TUNE_SECONDS), and the fastest is taken and remembered. Own
- *                cells keep their values; ghosts are filled.
- *                With tonari_tune=measure it is timed anyway; with off or model: plan on arrays,
- *                layout, memmap.
+ *   tonari_halo  auto (default): what was remembered for such a grid, else the first starts try
+ *                what applies, in turns, and the fastest is kept and remembered.
+ *                With tonari_tune=auto and measure, and where a thread drives the request, init
+ *                times what applies (in half of TONARI_TUNE_SECONDS): own cells keep their values;
+ *                ghosts are filled. With measure it is timed even if something was remembered; with
+ *                off or model it is plan on arrays, layout, memmap.
  *       array    pack: gathered by vectorized copies, one message per neighbor
  *                datatypes: MPI gathers, by subarray types, one message per neighbor
  *                shift: two messages per dimension, one dimension after the other, so that ghosts
@@ -175,11 +176,11 @@ TONARI_API int tonari_grid_free(tonari_grid* grid);
  *                zero-byte, and nothing else, if the grid has mapped ghosts
  *   tonari_halo_neighbors
  *                all (default), or faces: ghosts along one dimension only, for star stencils. Then
- *                corners and edges are left alone, although shift fills those on its way. Several
- *                steps per exchange (ghost cell expansion) need all.
+ *                corners and edges are left alone, although shift fills those on its way, also
+ *                while starts try it. Several steps per exchange (ghost cell expansion) need all.
  *   tonari_tune, tonari_timeout, tonari_algorithm, tonari_channel, tonari_progress
  *                as in tonari_alltoall_init. tonari_recv_view is ignored.
- * Init may exchange ghosts, to time it; own cells are not changed.
+ * Init exchanges ghosts only where it times that; own cells are not changed.
  * Errors: ARGUMENT (no such copy or key), ALGORITHM (does not apply to this storage), MISMATCH,
  * MEMORY, MPI. */
 TONARI_API int tonari_grid_exchange_init(tonari_grid grid, int copy, MPI_Info info,

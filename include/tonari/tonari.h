@@ -274,15 +274,15 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *                 onesided: by windows (MPI_Put); shared+onesided. If memory cannot be shared or
  *                 windows cannot be made, it is p2p-packed, and tonari_request_describe says why.
  *             tonari_tune (TONARI_TUNE)
- *                 online (default): init measures nothing, and the first starts (up to about 100)
+ *                 online (default): init measures nothing, and the first starts (up to about 330)
  *                 try what is promising on the program's own exchanges; auto: measure a pattern met
  *                 for the first time, within a small budget; both then remember; off: a fixed rule;
  *                 model: cost model only; measure: measure again, and longer. With online, a few of
  *                 these exchanges are complete only when all ranks have started them, and until
- *                 the decision the request holds the memory of up to four exchanges. Vectors,
- *                 groups and blocks choose so, too. Grids, exchanges in place, and requests with a
- *                 progress thread or cdag_static_buffers take auto instead; one-shot calls use what
- *                 was remembered, else the model.
+ *                 the decision the request holds the memory of up to eight exchanges. Grids,
+ *                 vectors, groups and blocks choose so, too. Exchanges in place, and requests with
+ *                 a progress thread or cdag_static_buffers take auto instead; one-shot calls use
+ *                 what was remembered, else the model.
  *             tonari_ports (TONARI_PORTS)
  *                 at most this many messages in each direction at a time; 0 (default): no limit.
  *             tonari_progress (TONARI_PROGRESS)

@@ -89,13 +89,13 @@ void CombiningExchange::wait() {
 }
 
 void CombiningExchange::combine() {
-  contributions_.combine(reduction_, &inner());
+  contributions_->combine(reduction_, &inner());
   combined_ = true;
 }
 
 void CombiningExchange::rebind(Shifts shifts) {
   inner().rebind(shifts);
-  contributions_.rebind(shifts);
+  contributions_->rebind(shifts);
 }
 
 void CombiningExchange::give_up() {

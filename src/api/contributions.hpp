@@ -77,8 +77,8 @@ class CombiningWork : public LocalWork {
 
 class CombiningExchange final : public WrappedExchange {
  public:
-  // `inner` brings the contributions.
-  CombiningExchange(std::shared_ptr<Exchange> inner, Contributions contributions,
+  // `inner` brings the contributions. Others may bring the same ones, one exchange at a time.
+  CombiningExchange(std::shared_ptr<Exchange> inner, std::shared_ptr<Contributions> contributions,
                     const Reduction& reduction)
       : WrappedExchange(std::move(inner)),
         contributions_(std::move(contributions)),
@@ -88,9 +88,11 @@ class CombiningExchange final : public WrappedExchange {
   bool test() override;
   void wait() override;
   bool proceeds_by_itself() const override { return false; }
-  bool nothing() const override { return inner().nothing() && contributions_.empty(); }
+  bool nothing() const override { return inner().nothing() && contributions_->empty(); }
+  // All that bring the same ones hold their memory once.
   std::size_t scratch_bytes() const override {
-    return inner().scratch_bytes() + contributions_.memory();
+    return inner().scratch_bytes() +
+           contributions_->memory() / static_cast<std::size_t>(contributions_.use_count());
   }
   void rebind(Shifts shifts) override;
   void give_up() override;
@@ -98,7 +100,7 @@ class CombiningExchange final : public WrappedExchange {
  private:
   void combine();
 
-  Contributions contributions_;
+  std::shared_ptr<Contributions> contributions_;
   Reduction reduction_;
   bool combined_ = true;
 };

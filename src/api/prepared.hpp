@@ -61,6 +61,7 @@ struct Prepared {
   // The same words at an address that stays as long as this lives, whatever is chosen later.
   const char* kept(const std::string& words) { return told_.insert(words).first->c_str(); }
   void name(const Candidate& candidate);  // what is chosen
+  void report_as(const Prepared& inner);  // what that one reports is what there is to report
   void drive_by_thread();                 // call this before describe
 
   std::shared_ptr<Context> context;  // outlives the neighborhood's handle
@@ -77,7 +78,7 @@ struct Prepared {
   AgainstNative times;  // of the contest that decided
   // What starts choose from, and the exchange above, which does it.
   struct Tuning {
-    const OnlineExchange* online;
+    OnlineExchange* online;
     std::vector<Candidate> candidates;
   };
   std::optional<Tuning> tuning;

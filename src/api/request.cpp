@@ -438,12 +438,14 @@ const Choice& remembered_choice(tonari_neighborhood near, const Problem& problem
 }
 
 std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Use use,
-                                  MPI_Info info, Output output, ReadsBlocks reads) {
+                                  MPI_Info info, Output output, ReadsBlocks reads,
+                                  std::size_t contenders) {
   const double start = MPI_Wtime();
   LocalArguments mine;
   mine.reads = reads;
   const Agreed agreed = agree_on_call(*near, call, use, info, output, mine);
   if (agreed.cached) return near->cache.take(*agreed.cached);
+  mine.settings.contenders = contenders;
   if (tunes_at_init(mine.settings, use, output)) mine.settings.tune = at_init(mine.settings.tune);
   Made made;
   run_collectively(near->context->comm(), [&] {

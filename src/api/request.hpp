@@ -24,10 +24,12 @@ enum class ReadsBlocks { in_buffer, where_they_arrive };
 
 // Collective. Where `output` for the request is missing, all ranks learn of it. This serves calls
 // whose request is used once: it may be one that an earlier call prepared, and nothing is measured.
-// With promises, a call that breaks one is an error (Errc::promise) on all ranks.
+// With promises, a call that breaks one is an error (Errc::promise) on all ranks. contenders: that
+// starts choose from at most.
 std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Use use,
                                   MPI_Info info, Output output,
-                                  ReadsBlocks reads = ReadsBlocks::in_buffer);
+                                  ReadsBlocks reads = ReadsBlocks::in_buffer,
+                                  std::size_t contenders = Race::most_candidates);
 
 // This rank's arguments of a one-shot call, checked as far as one rank can check them. Local.
 struct ReadCall {

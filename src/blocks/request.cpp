@@ -15,16 +15,10 @@
 namespace tonari {
 namespace {
 
-// What the messages' exchange reports is what there is to report.
+// Of the messages' exchange.
 std::string take_over(Prepared& inner, Prepared& prepared) {
   inner.describe_now();
-  prepared.undecided = inner.undecided;
-  prepared.algorithm = inner.algorithm, prepared.variant = inner.variant;
-  prepared.channel = inner.channel, prepared.channel_detail = inner.channel_detail;
-  prepared.predicted = inner.predicted, prepared.measured = inner.measured;
-  prepared.predicted_native = inner.predicted_native;
-  prepared.lost = inner.lost, prepared.rounds = inner.rounds, prepared.times = inner.times,
-  prepared.reason = inner.reason;
+  prepared.report_as(inner);
   return inner.description;
 }
 
@@ -77,7 +71,8 @@ std::shared_ptr<Prepared> build(SharedBlocks& blocks, const BlocksRequest& reque
     std::shared_ptr<Exchange> exchange{inner, inner->exchange.get()};
     if (request.reverse)
       prepared->exchange = std::make_unique<CombiningExchange>(
-          std::move(exchange), std::move(sides.contributions), request.reduction);
+          std::move(exchange), std::make_shared<Contributions>(std::move(sides.contributions)),
+          request.reduction);
     else
       prepared->exchange = std::make_unique<WrappedExchange>(std::move(exchange));
     if (use == Use::persistent && settings.progress_thread) prepared->drive_by_thread();

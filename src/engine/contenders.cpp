@@ -7,21 +7,28 @@
 #include "engine/forwarded_sizes.hpp"
 
 namespace tonari {
-namespace {
-
-// Only rank 0 writes wisdom.
-std::function<void(const OnlineExchange::Result&)> remembering(
-    const Context& context, const Choice& choice, const std::vector<Candidate>& candidates) {
+OnlineExchange::Remember remember_by_starts(const Context& context, const std::string& question,
+                                            std::vector<std::string> labels) {
   if (context.rank() != 0) return nullptr;
-  std::vector<std::string> labels;
-  for (const Candidate& c : candidates) labels.push_back(c.label());
-  return [finding = std::make_shared<Finding>(choice.question, std::move(labels))](
+  return [finding = std::make_shared<Finding>(question, std::move(labels))](
              const OnlineExchange::Result& result) {
     if (result.steady) finding->decide(result.winner, result.seconds);
   };
 }
 
-}  // namespace
+std::unique_ptr<OnlineExchange> make_race(Context& context,
+                                          std::vector<OnlineExchange::Contender> contenders,
+                                          int sum_tag, double timeout,
+                                          OnlineExchange::Remember remember) {
+  return std::make_unique<OnlineExchange>(
+      std::move(contenders), std::make_unique<TreeSum>(context.shared_comm(), sum_tag),
+      OnlineExchange::Options{context.ranks(),
+                              {context.node()->crowded(), timeout},
+                              MPI_Wtime,
+                              std::move(remember),
+                              context.node(),
+                              context.any_crowded()});
+}
 
 // All take the same tags. No message of one can be taken for one of another: ranks complete each
 // exchange before they start the next, and messages between two ranks do not overtake each other.
@@ -47,16 +54,11 @@ Contenders build_contenders(Context& context, const Choice& choice, const Proble
     made.candidates.push_back(c);
   }
   if (contenders.size() < 2) return made;
-  auto sum = std::make_unique<TreeSum>(context.shared_comm(),
-                                       context.first_tag() + static_cast<int>(tags));
-  made.exchange = std::make_unique<OnlineExchange>(
-      std::move(contenders), std::move(sum),
-      OnlineExchange::Options{context.ranks(),
-                              {context.node()->crowded(), settings.timeout},
-                              MPI_Wtime,
-                              remembering(context, choice, made.candidates),
-                              context.node(),
-                              context.any_crowded()});
+  std::vector<std::string> labels;
+  for (const Candidate& c : made.candidates) labels.push_back(c.label());
+  made.exchange =
+      make_race(context, std::move(contenders), context.first_tag() + static_cast<int>(tags),
+                settings.timeout, remember_by_starts(context, choice.question, std::move(labels)));
   return made;
 }
 

@@ -161,17 +161,22 @@ class Deciding {
 
   Decision run() {
     const std::size_t several = alternatives_.names.size();
-    const bool asks = tune_ == Tune::automatic || tune_ == Tune::recall;
+    const bool online = tune_ == Tune::online;
+    const bool asks = tune_ == Tune::automatic || tune_ == Tune::recall || online;
     if (several > 1 && asks && follow_wisdom()) return std::move(decision_);
-    const bool contest =
-        several > 1 && measures(tune_) && applies("nothing was measured", alternatives_.prepare);
+    const bool contest = several > 1 && (measures(tune_) || online) &&
+                         applies("nothing was measured", alternatives_.prepare);
     const std::size_t all = contest ? several : 1;
     for (std::size_t k = 0; k < all; ++k)
       if (make(k)) made_.push_back(k);
     if (made_.empty()) throw *refused_;
     decision_.winner = made_.front();
-    decision_.reason = by_fixed_rule.reason;
-    if (made_.size() > 1) measure();
+    decision_.reason = online && several > 1 ? "online" : by_fixed_rule.reason;
+    decision_.made = made_;
+    if (online && several > 1)
+      decision_.question = key() + by_starts;
+    else if (made_.size() > 1)
+      measure();
     return std::move(decision_);
   }
 
@@ -179,14 +184,17 @@ class Deciding {
   std::string key() { return wisdom_key(context_, alternatives_.question); }
 
   bool follow_wisdom() {
-    const std::string asked = key();
-    const std::vector<Remembered> known = recall(context_, std::span(&asked, 1));
-    if (known.empty()) return false;
+    std::vector<std::string> asked{key()};
+    if (tune_ == Tune::online) asked.push_back(asked[0] + by_starts);
+    const std::vector<Remembered> all = recall(context_, asked);
+    if (all.empty()) return false;
+    const Remembered& known = all[0];
     const auto& names = alternatives_.names;
     decision_.winner =
-        static_cast<std::size_t>(std::ranges::find(names, known[0].label) - names.begin());
+        static_cast<std::size_t>(std::ranges::find(names, known.label) - names.begin());
     decision_.reason = "wisdom";
-    decision_.times = known[0].times;
+    decision_.times = known.times;
+    decision_.made = {decision_.winner};
     return decision_.winner < names.size() && make(decision_.winner);
   }
 

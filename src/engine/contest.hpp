@@ -61,17 +61,20 @@ struct Alternatives {
 
 struct Decision {
   std::size_t winner = 0;
-  std::string reason;        // fixed rule, measured, wisdom
+  std::string reason;        // fixed rule, measured, wisdom, online
   std::string details;       // lines for tonari_request_describe: what was compared
   double measured = 0;       // seconds; 0 if it was not measured
   AgainstNative times = {};  // of this contest, or as remembered
+  std::vector<std::size_t> made = {};
+  std::string question = {};  // online: the key under which starts remember the winner
 };
 
 // Where there is one way, or nobody wants to know which is fastest.
-inline const Decision by_fixed_rule{0, "fixed rule", "", 0, {}};
+inline const Decision by_fixed_rule{0, "fixed rule", "", 0, {}, {}, {}};
 
 // Collective, together on the context's communicator. Makes what was remembered, or else all
-// alternatives, and finds the fastest. Where nothing is to be measured, only the first is made.
+// alternatives, and finds the fastest; online all that apply are left to choose from. Where nothing
+// is to be measured, only the first is made.
 // Throws the same on all ranks if none applies.
 Decision decide(Context& context, Tune tune, const Alternatives& alternatives);
 

@@ -13,6 +13,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/call_time.hpp"
@@ -35,12 +36,13 @@ class OnlineExchange final : public Exchange {
     double seconds;  // that the program loses per exchange, averaged over ranks
     bool steady;
   };
+  // Called at the decision, within a test or wait: must neither allocate nor take long.
+  using Remember = std::function<void(const Result&)>;
   struct Options {
     int ranks = 1;
     WaitPolicy wait = {};
     double (*clock)() = MPI_Wtime;
-    // Called at the decision, within a test or wait: must neither allocate nor take long.
-    std::function<void(const Result&)> remember = nullptr;
+    Remember remember = nullptr;
     std::shared_ptr<const Node> node = nullptr;  // this rank's
     // Ranks share cores somewhere; the same on all ranks.
     bool crowded = false;
@@ -48,6 +50,14 @@ class OnlineExchange final : public Exchange {
 
   // At least two contenders, the best guess first; the same on all ranks. Local.
   OnlineExchange(std::vector<Contender> contenders, std::unique_ptr<TreeSum> sum, Options options);
+
+  // What another race needs to run these, too; it tells `remember` if one of them has won.
+  struct Entrants {
+    std::vector<Contender> contenders;
+    Remember remember;
+  };
+  // Before the first start, after which this can only be destroyed.
+  Entrants release() { return {std::move(contenders_), std::move(options_.remember)}; }
 
   // The winner once the race is over, else the one in front.
   std::size_t leader() const { return race_.leader(); }

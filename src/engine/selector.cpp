@@ -20,8 +20,6 @@ constexpr double promising = 3, short_exchange = 5e-6;
 constexpr std::size_t most_finalists = 8;
 // bytes that candidates may hold together on one rank while they are measured
 constexpr double most_scratch = 256 << 20;
-// Online tuning compares few candidates, so `auto` does not use its result.
-constexpr const char* by_starts = "|online";
 
 void add_lines(std::string& details, const std::vector<Timing>& timings) {
   for (const Timing& t : timings)
@@ -133,11 +131,12 @@ Choice measure(Context& context, const std::vector<Candidate>& candidates, const
 
 // MPI's own collective takes no part: it would have to prove its blocks first, on copies (decision
 // 21).
-Choice race(const std::vector<Candidate>& candidates, const Problem& problem, std::string key) {
+Choice race(const std::vector<Candidate>& candidates, const Problem& problem, std::size_t most,
+            std::string key) {
   std::vector<Candidate> planned;
   std::ranges::copy_if(candidates, std::back_inserter(planned),
                        [](const Candidate& c) { return c.planned != nullptr; });
-  std::vector<Candidate> contenders = contenders_of(affordable(planned, problem));
+  std::vector<Candidate> contenders = contenders_of(affordable(planned, problem), most);
   Choice choice{contenders.front(), "online", ""};
   choice.rivals.assign(contenders.begin() + 1, contenders.end());
   if (choice.rivals.empty()) choice.reason = "model";
@@ -176,7 +175,8 @@ Choice choose_candidate(Context& context, const Problem& problem, const Settings
           text("  ", std::setprecision(3), c.predicted * 1e6, " us  ", c.label(), "\n");
     return choice;
   }
-  if (settings.tune == Tune::online) return race(candidates, problem, std::move(keys.back()));
+  if (settings.tune == Tune::online)
+    return race(candidates, problem, settings.contenders, std::move(keys.back()));
   if (keys.empty()) keys.push_back(wisdom_key(context, problem_key(problem, settings)));
   Choice choice = measure(context, candidates, problem, settings, arguments, binding);
   if (choice.steady) remember(context, keys[0], {choice.candidate.label(), choice.times});

@@ -26,6 +26,10 @@ std::vector<Remembered> remembered_from_lines(const std::string& lines);
 // a context's first call.
 std::string wisdom_key(Context& context, const std::string& question);
 
+// Behind a question: what the starts of requests have answered. They compare few candidates, so
+// `auto` does not use that.
+inline constexpr const char* by_starts = "|online";
+
 // Of bytes, by eighths of octaves: near an MPI's eager limit a few bytes decide.
 int size_class(double bytes);
 

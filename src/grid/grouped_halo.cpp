@@ -18,7 +18,8 @@ class HaloWork final : public CombiningWork {
   HaloWork(std::shared_ptr<HaloGrid> grid, Views views, Contributions contributions,
            const Reduction& reduction)
       : CombiningWork(std::move(contributions), reduction),
-        use_(std::move(grid), std::move(views)) {}
+        use_{std::make_shared<GridMark>(std::move(grid)),
+             std::make_shared<Views>(std::move(views))} {}
   void give_up() override {
     CombiningWork::give_up();
     use_.give_up();

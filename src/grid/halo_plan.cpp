@@ -86,7 +86,7 @@ void add_block(const HaloGrid& grid, const HaloRequest& request, const HaloEnd* 
 }
 
 std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& request, Use use,
-                                    MPI_Info info, HaloMemory& memory) {
+                                    MPI_Info info, std::size_t contenders, HaloMemory& memory) {
   HaloEnds ends;
   std::optional<Arrivals> arrivals;
   Side send{grid, request, true, memory.views, arrivals},
@@ -112,9 +112,11 @@ std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& req
   });
   const OwnedNeighborhood near = by_offsets ? offsets_near(grid, used) : links_near(grid, ends);
   const Call call{Collective::alltoall, send.blocks.given(), receive.blocks.given()};
-  if (!request.reverse) return prepare(near.get(), call, use, info, inside);
+  const ReadsBlocks reads =
+      request.reverse ? ReadsBlocks::where_they_arrive : ReadsBlocks::in_buffer;
   const std::shared_ptr<Prepared> prepared =
-      prepare(near.get(), call, use, info, inside, ReadsBlocks::where_they_arrive);
+      prepare(near.get(), call, use, info, inside, reads, contenders);
+  if (!request.reverse) return prepared;
   memory.contributions.read_by(prepared->arrivals);
   return prepared;
 }

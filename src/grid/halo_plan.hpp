@@ -19,9 +19,9 @@ struct HaloMemory {
   Contributions contributions = {};  // that it brings, if it is a reverse one
 };
 
-// Collective.
+// Collective. contenders: that starts choose from at most.
 std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& request, Use use,
-                                    MPI_Info info, HaloMemory& memory);
+                                    MPI_Info info, std::size_t contenders, HaloMemory& memory);
 
 // Adds where an end's bytes arrive in a reverse exchange; a missing end is an empty block. Throws
 // Errc::overflow.

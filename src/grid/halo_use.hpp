@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an exchange of a grid owns besides: its views, and a mark for the grid that it is in use.
+// What exchanges of a grid own besides: their views, and a mark for the grid that it is in use.
 #pragma once
 
 #include <memory>
@@ -10,20 +10,22 @@
 
 namespace tonari {
 
-class HaloUse {
+// One for each request.
+class GridMark {
  public:
-  HaloUse(std::shared_ptr<HaloGrid> grid, Views views)
-      : grid_(std::move(grid)), views_(std::move(views)) {
-    ++grid_->requests;
-  }
-  ~HaloUse() { --grid_->requests; }
-  HaloUse(const HaloUse&) = delete;
-  HaloUse& operator=(const HaloUse&) = delete;
-  void give_up() { leak(std::move(views_)); }  // sends may still read them
+  explicit GridMark(std::shared_ptr<HaloGrid> grid) : grid_(std::move(grid)) { ++grid_->requests; }
+  ~GridMark() { --grid_->requests; }
+  GridMark(const GridMark&) = delete;
+  GridMark& operator=(const GridMark&) = delete;
 
  private:
   std::shared_ptr<HaloGrid> grid_;
-  Views views_;
+};
+
+struct HaloUse {
+  std::shared_ptr<const GridMark> mark;
+  std::shared_ptr<Views> views;               // of several exchanges, perhaps
+  void give_up() { leak(std::move(views)); }  // sends may still read them
 };
 
 }  // namespace tonari

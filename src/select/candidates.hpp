@@ -11,6 +11,7 @@
 #include "select/channel.hpp"
 #include "select/planner_registry.hpp"
 #include "select/price.hpp"
+#include "select/race.hpp"
 
 namespace tonari {
 
@@ -39,7 +40,7 @@ struct Candidate {
 // recall: wisdom, else the model; what one-shot calls use instead of online, automatic and measure.
 enum class Tune : std::uint8_t { automatic, off, model, measure, recall, online };
 Tune parse_tune(const std::string& word);  // one that the table of settings lists
-// For what cannot be tuned while it is used: grids, vectors, exchanges in place.
+// For what cannot be tuned while it is used: routes of vectors, exchanges in place.
 inline Tune at_init(Tune tune) { return tune == Tune::online ? Tune::automatic : tune; }
 
 struct Settings {
@@ -57,7 +58,8 @@ struct Settings {
   // Up to how many bytes a message's own bytes tell that it is complete (section II-C3); none: as
   // the channel likes.
   std::optional<Bytes> canary;
-  double timeout = 10;  // seconds; not what ranks must agree on
+  std::size_t contenders = Race::most_candidates;  // that starts try at most
+  double timeout = 10;                             // seconds; not what ranks must agree on
   // The promises that the program made for all exchanges on a neighborhood (Hoefler 2012, section
   // II).
   bool strict_communication = false, exact_byte_communications = false, static_buffers = false;

@@ -7,16 +7,12 @@
 #include <string>
 #include <utility>
 
-#include "select/race.hpp"
-
 namespace tonari {
 namespace {
 
 constexpr std::ptrdiff_t most_of_channel = 2, most_of_algorithm = 3;
 // times the best prediction: trying slower ones costs more than they may win
 constexpr double worth_a_try = 4;
-
-bool full(const std::vector<Candidate>& chosen) { return chosen.size() == Race::most_candidates; }
 
 bool expensive(const ChannelChoice& channel) {
   return channel.base.row->expensive ||
@@ -25,13 +21,13 @@ bool expensive(const ChannelChoice& channel) {
 
 // Ways of moving messages differ most where predictions are worst. So the best candidate of each
 // takes part, whatever is predicted, if connecting it is cheap. `others` gets the rest.
-std::vector<Candidate> one_of_each_way(std::span<const Candidate> candidates,
+std::vector<Candidate> one_of_each_way(std::span<const Candidate> candidates, std::size_t most,
                                        std::vector<const Candidate*>& others) {
   std::vector<Candidate> chosen;
   std::set<std::pair<std::string, std::string>> seen;
   for (const Candidate& c : candidates) {
     const bool first = chosen.empty() || !expensive(c.channel);
-    if (first && !full(chosen) && seen.emplace(c.channel.name(), c.channel.detail()).second)
+    if (first && chosen.size() < most && seen.emplace(c.channel.name(), c.channel.detail()).second)
       chosen.push_back(c);
     else
       others.push_back(&c);
@@ -48,27 +44,27 @@ bool adds_variety(const Candidate& candidate, const std::vector<Candidate>& chos
 }
 
 // Forms that else only finalists of a contest take (Channel::finalist).
-void add_finalist_forms(std::vector<Candidate>& chosen) {
+void add_finalist_forms(std::vector<Candidate>& chosen, std::size_t most) {
   const std::size_t leaders = chosen.size();
-  for (std::size_t k = 0; k < leaders && !full(chosen); ++k)
+  for (std::size_t k = 0; k < leaders && chosen.size() < most; ++k)
     if (std::optional<Candidate> other = finalist_form(chosen[k]))
       chosen.push_back(std::move(*other));
 }
 
 }  // namespace
 
-std::vector<Candidate> contenders_of(std::span<const Candidate> candidates) {
+std::vector<Candidate> contenders_of(std::span<const Candidate> candidates, std::size_t most) {
   std::vector<const Candidate*> others, left;
-  std::vector<Candidate> chosen = one_of_each_way(candidates, others);
+  std::vector<Candidate> chosen = one_of_each_way(candidates, most, others);
   for (const Candidate* c : others) {
     if (c->predicted > worth_a_try * candidates.front().predicted && chosen.size() > 1) break;
-    if (!full(chosen) && adds_variety(*c, chosen))
+    if (chosen.size() < most && adds_variety(*c, chosen))
       chosen.push_back(*c);
     else
       left.push_back(c);
   }
-  if (chosen.size() > 1) add_finalist_forms(chosen);
-  for (auto c = left.begin(); c != left.end() && !full(chosen); ++c) chosen.push_back(**c);
+  if (chosen.size() > 1) add_finalist_forms(chosen, most);
+  for (auto c = left.begin(); c != left.end() && chosen.size() < most; ++c) chosen.push_back(**c);
   return chosen;
 }
 

@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "select/candidates.hpp"
+#include "select/race.hpp"
 
 namespace tonari {
 
-// At most Race::most_candidates of `candidates`, which come best prediction first and are not
-// empty. The first of them is the first here, too.
-std::vector<Candidate> contenders_of(std::span<const Candidate> candidates);
+// At most so many of `candidates`, which come best prediction first and are not empty. The first of
+// them is the first here, too.
+std::vector<Candidate> contenders_of(std::span<const Candidate> candidates,
+                                     std::size_t most = Race::most_candidates);
 
 }  // namespace tonari

@@ -265,6 +265,9 @@ std::vector<unsigned char> expected(const Geometry& g, int subdomain, int copy, 
 
 // ---- a grid of the library
 
+inline constexpr int all_storages[] = {TONARI_STORAGE_ARRAY, TONARI_STORAGE_BRICK,
+                                       TONARI_STORAGE_MAPPED};
+
 // As the library cuts it: arrays in cells, where others are cut in bricks.
 inline Geometry cut_for(Geometry g, int storage) {
   for (int k = 0; k < g.dims && storage == TONARI_STORAGE_ARRAY && !g.shape.local; ++k)

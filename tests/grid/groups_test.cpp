@@ -14,8 +14,6 @@ namespace {
 
 using namespace tonari::test;
 
-constexpr int all_storages[] = {TONARI_STORAGE_ARRAY, TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED};
-
 // A copy of a grid in a group.
 struct Member {
   const TestGrid* grid;

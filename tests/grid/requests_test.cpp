@@ -11,7 +11,6 @@ namespace {
 
 using namespace tonari::test;
 
-constexpr int all_storages[] = {TONARI_STORAGE_ARRAY, TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED};
 constexpr const char* usual[] = {"pack", "layout", "memmap"};  // one way per storage
 constexpr const char* other[] = {"datatypes", "plan", "shift"};
 

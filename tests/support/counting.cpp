@@ -100,6 +100,7 @@ Counts disarm() {
   armed = false;
   return counts;
 }
+const Counts& counted() { return counts; }
 Live live() { return existing; }
 OtherClock::OtherClock(double (*now)()) { clock_instead = now; }
 OtherClock::~OtherClock() { clock_instead = nullptr; }

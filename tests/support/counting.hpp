@@ -18,6 +18,7 @@ struct Counts {
 // Counting by the calling thread.
 void arm();
 Counts disarm();
+const Counts& counted();  // so far
 
 // Objects that exist, since the program began.
 struct Live {

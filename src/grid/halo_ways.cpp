@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "grid/halo_ways.hpp"
+
+#include <utility>
+
+#include "base/hash.hpp"
+#include "channels/collective.hpp"
+#include "engine/agree.hpp"
+#include "engine/plan_exchange.hpp"
+#include "grid/ghost_maps.hpp"
+#include "grid/halo_plan.hpp"
+#include "grid/mapped_exchange.hpp"
+
+namespace tonari {
+namespace {
+
+class HaloRun final : public WrappedExchange {
+ public:
+  HaloRun(std::shared_ptr<Exchange> exchange, HaloUse use)
+      : WrappedExchange(std::move(exchange)), use_(std::move(use)) {}
+  void give_up() override {
+    inner().give_up();
+    use_.give_up();
+  }
+
+ private:
+  HaloUse use_;
+};
+
+const char* channel_of(HaloKind kind) {
+  switch (kind) {
+    case HaloKind::pack:
+      return "p2p-packed";
+    case HaloKind::zero_byte:
+      return "shared";
+    default:
+      return "p2p-typed";
+  }
+}
+
+// Collective: the largest over all ranks.
+int largest(MPI_Comm comm, int mine) {
+  int all = mine;
+  stay_together(comm);
+  reduce_all(&all, 1, MPI_INT, MPI_MAX, comm);
+  return all;
+}
+
+// The ways of a kind as they are made; what is theirs besides, they share.
+class Builder {
+ public:
+  Builder(const HaloTask& task, HaloKind kind, std::shared_ptr<const GridMark> mark)
+      : task_(task), request_(task.request), mark_(std::move(mark)) {
+    request_.kind = kind;
+  }
+
+  HaloWays messages() {
+    HaloMemory memory;
+    const std::shared_ptr<Exchange> exchange = build_messages(memory);
+    take(memory);
+    Prepared& prepared = add(exchange);
+    prepared.channel = channel_of(request_.kind);
+    prepared.rounds = request_.kind == HaloKind::shift ? grid().shape().dims() : 1;
+    return std::move(made_);
+  }
+
+  HaloWays plans(std::size_t contenders) {
+    HaloMemory memory;
+    const std::shared_ptr<Prepared> planned =
+        plan_halo(grid(), request_, task_.use, task_.info, contenders, memory);
+    take(memory);
+    if (planned->tuning)
+      add_contenders(planned);
+    else
+      add_planned(planned);
+    return std::move(made_);
+  }
+
+ private:
+  HaloGrid& grid() const { return *task_.grid; }
+
+  void take(HaloMemory& memory) {
+    views_ = std::make_shared<Views>(std::move(memory.views));
+    contributions_ = std::make_shared<Contributions>(std::move(memory.contributions));
+  }
+
+  Prepared& add(std::shared_ptr<Exchange> exchange) {
+    Prepared& prepared = *made_.all.emplace_back(std::make_shared<Prepared>(grid().context()));
+    if (request_.reverse)
+      exchange = std::make_shared<CombiningExchange>(std::move(exchange), contributions_,
+                                                     request_.reduction);
+    prepared.exchange = std::make_unique<HaloRun>(std::move(exchange), HaloUse{mark_, views_});
+    prepared.algorithm = prepared.label = name(request_.kind);
+    return prepared;
+  }
+
+  void add_planned(const std::shared_ptr<Prepared>& planned) {
+    Prepared& prepared = add({planned, planned->exchange.get()});
+    prepared.report_as(*planned);
+    prepared.description = planned->description;
+    say_plan(prepared);
+  }
+
+  // Those that the plan's starts would choose from. They need it as long as they live.
+  void add_contenders(const std::shared_ptr<Prepared>& planned) {
+    struct Held {
+      std::shared_ptr<Prepared> planned;
+      std::unique_ptr<Exchange> exchange;
+    };
+    const std::vector<Candidate> candidates = std::move(planned->tuning->candidates);
+    OnlineExchange::Entrants entrants = planned->tuning->online->release();
+    made_.remember = std::move(entrants.remember);
+    planned->tuning.reset(), planned->exchange.reset();
+    for (std::size_t k = 0; k < candidates.size(); ++k) {
+      auto held = std::make_shared<Held>(planned, std::move(entrants.contenders[k].exchange));
+      Prepared& prepared = add({held, held->exchange.get()});
+      prepared.name(candidates[k]);
+      say_plan(prepared);
+      prepared.label += text(": ", candidates[k].label());
+    }
+  }
+
+  void say_plan(Prepared& prepared) const {
+    prepared.variant =
+        prepared.algorithm + (prepared.variant.empty() ? "" : ", ") + prepared.variant;
+    prepared.algorithm = name(request_.kind);
+  }
+
+  std::shared_ptr<Exchange> build_messages(HaloMemory& memory) {
+    Context& context = *grid().context();
+    HaloProgram halo;
+    run_collectively(context.comm(), [&] { halo = compile_halo(grid(), request_); });
+    made_.tags = static_cast<std::size_t>(largest(context.comm(), halo.tags()));
+    context.reserve_tags(made_.tags);
+    std::shared_ptr<Exchange> built;
+    run_collectively(context.comm(), [&] {
+      memory = {std::move(halo.views), std::move(halo.contributions)};
+      const double timeout = task_.settings.common.timeout;
+      built =
+          std::make_shared<PlanExchange>(halo.plan, std::move(halo.program), context.shared_comm(),
+                                         PlanExchange::Options{.first_tag = context.first_tag(),
+                                                               .node = context.node(),
+                                                               .wait = {.look_after = timeout}});
+      if (grid().ghost_maps())
+        built = std::make_shared<MappedExchange>(*grid().ghost_maps(), request_.copy,
+                                                 std::move(built), context.shared_comm(),
+                                                 WaitPolicy{context.node()->crowded(), timeout});
+    });
+    return built;
+  }
+
+  const HaloTask& task_;
+  HaloRequest request_;
+  std::shared_ptr<const GridMark> mark_;
+  std::shared_ptr<Views> views_;
+  std::shared_ptr<Contributions> contributions_;
+  HaloWays made_;
+};
+
+}  // namespace
+
+std::uint64_t HaloSettings::fingerprint() const {
+  return Hash()
+      .word(kind ? static_cast<std::uint64_t>(*kind) + 1 : 0)
+      .word(faces)
+      .word(common.fingerprint())
+      .value();
+}
+
+HaloWays build_ways(const HaloTask& task, HaloKind kind, std::size_t contenders,
+                    const std::shared_ptr<const GridMark>& mark) {
+  Builder builder(task, kind, mark);
+  return kind == HaloKind::plan ? builder.plans(contenders) : builder.messages();
+}
+
+}  // namespace tonari

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Builds the exchanges of one kind.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "api/prepared.hpp"
+#include "api/request.hpp"
+#include "grid/halo_grid.hpp"
+#include "grid/halo_program.hpp"
+#include "grid/halo_use.hpp"
+
+namespace tonari {
+
+struct HaloSettings {
+  std::optional<HaloKind> kind;  // none: auto
+  bool faces = false;
+  Settings common;
+  std::uint64_t fingerprint() const;
+};
+
+// Of one kind: one exchange, or several of which starts choose.
+struct HaloWays {
+  // Each with its names. The label tells it from the others.
+  std::vector<std::shared_ptr<Prepared>> all = {};
+  // that they use from the context's first one on: free for other kinds, too, until one is chosen,
+  // as they run one after the other
+  std::size_t tags = 0;
+  OnlineExchange::Remember remember = nullptr;  // of several: which of them has won
+};
+
+// What is to be prepared, and for whom.
+struct HaloTask {
+  std::shared_ptr<HaloGrid> grid;
+  HaloRequest request;
+  Use use;
+  MPI_Info info;
+  const HaloSettings& settings;
+};
+
+// Collective. contenders: at most so many; more than one only for a part whose starts choose.
+HaloWays build_ways(const HaloTask& task, HaloKind kind, std::size_t contenders,
+                    const std::shared_ptr<const GridMark>& mark);
+
+}  // namespace tonari
