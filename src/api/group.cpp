@@ -51,43 +51,40 @@ class RanksOf {
   MPI_Group group_ = MPI_GROUP_NULL;
 };
 
-// Rank by rank, what all calls of a step send or receive, in the order of the calls.
+// Rank by rank, what all calls of a step send or receive: a block for each call that has some, in
+// the order of the calls.
 class MergedSide {
  public:
   explicit MergedSide(const RanksOf& ranks) : ranks_(ranks) {}
 
   void add(const Context& context, GroupSide side) {
     const std::vector<int> peers = RanksOf(context.comm()).in(ranks_, side.peers);
-    for (std::size_t k = 0; k < peers.size(); ++k)
-      by_rank_[peers[k]].emplace_back(sides_.size(), k);
+    for (std::size_t k = 0; k < peers.size(); ++k) by_rank_[{peers[k], sides_.size()}].push_back(k);
     sides_.push_back(std::move(side));
   }
   std::vector<int> peers() const {
     std::vector<int> all;
-    for (const auto& [peer, blocks] : by_rank_) all.push_back(peer);
+    for (const auto& [place, blocks] : by_rank_) all.push_back(place.first);
     return all;
   }
   AbsoluteBlocks blocks() const {
     AbsoluteBlocks all;
-    for (const auto& [peer, blocks] : by_rank_) join(blocks, all);
+    for (const auto& [place, blocks] : by_rank_) join(sides_[place.second].blocks, blocks, all);
     return all;
   }
 
  private:
-  using Numbers = std::pair<std::size_t, std::size_t>;  // of the side, of its block
-
-  void join(const std::vector<Numbers>& numbers, AbsoluteBlocks& all) const {
+  static void join(const AbsoluteBlocks& blocks, const std::vector<std::size_t>& numbers,
+                   AbsoluteBlocks& all) {
     if (numbers.size() == 1) {
-      const auto [side, k] = numbers[0];
-      const AbsoluteBlocks& one = sides_[side].blocks;
-      return all.add(one.address(k), one.count(k), one.type(k), fixed_space);
+      const std::size_t k = numbers[0];
+      return all.add(blocks.address(k), blocks.count(k), blocks.type(k), fixed_space);
     }
     std::vector<int> counts;
     std::vector<MPI_Aint> addresses;
     std::vector<MPI_Datatype> types;
     std::vector<OwnedType> large;
-    for (const auto& [side, k] : numbers) {
-      const AbsoluteBlocks& blocks = sides_[side].blocks;
+    for (const std::size_t k : numbers) {
       const CountedType counted = with_int_count(blocks.count(k), blocks.type(k), large);
       counts.push_back(counted.count), types.push_back(counted.type);
       addresses.push_back(blocks.address(k));
@@ -101,7 +98,7 @@ class MergedSide {
 
   const RanksOf& ranks_;
   std::vector<GroupSide> sides_;
-  std::map<int, std::vector<Numbers>> by_rank_;
+  std::map<std::pair<int, std::size_t>, std::vector<std::size_t>> by_rank_;  // of rank and side
 };
 
 void check_ranks(MPI_Comm comm, const Calls& calls) {

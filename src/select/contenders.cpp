@@ -35,6 +35,23 @@ std::vector<Candidate> one_of_each_way(std::span<const Candidate> candidates, st
   return chosen;
 }
 
+bool apart(const Candidate& candidate) { return candidate.variant() == uncombined; }
+
+// Long blocks for one rank may be faster one by one: less memory is in use at a time, and MPIs copy
+// one piece straight. What they gain is more than a model of messages knows.
+void add_apart_forms(std::vector<const Candidate*>& others, double worth, std::size_t most,
+                     std::vector<Candidate>& chosen) {
+  std::erase_if(others, [&](const Candidate* c) {
+    const auto same = [&](const Candidate& other) {
+      return apart(other) && other.channel == c->channel;
+    };
+    const bool fits = apart(*c) && c->predicted <= worth && !expensive(c->channel) &&
+                      chosen.size() < most && std::ranges::none_of(chosen, same);
+    if (fits) chosen.push_back(*c);
+    return fits;
+  });
+}
+
 // Predictions are worst at comparing channels and algorithms, so not all are of one.
 bool adds_variety(const Candidate& candidate, const std::vector<Candidate>& chosen) {
   const auto channel = [](const Candidate& c) { return c.channel.name(); };
@@ -56,8 +73,10 @@ void add_finalist_forms(std::vector<Candidate>& chosen, std::size_t most) {
 std::vector<Candidate> contenders_of(std::span<const Candidate> candidates, std::size_t most) {
   std::vector<const Candidate*> others, left;
   std::vector<Candidate> chosen = one_of_each_way(candidates, most, others);
+  const double worth = worth_a_try * candidates.front().predicted;
+  add_apart_forms(others, worth, most, chosen);
   for (const Candidate* c : others) {
-    if (c->predicted > worth_a_try * candidates.front().predicted && chosen.size() > 1) break;
+    if (c->predicted > worth && chosen.size() > 1) break;
     if (chosen.size() < most && adds_variety(*c, chosen))
       chosen.push_back(*c);
     else

@@ -59,7 +59,7 @@ double price_traffic(const Traffic& traffic, const Bytewise& bytes, const LogGP&
   double processor = (out + in) * segments * m.o;
   if (channel.typed)
     processor += combined ? blocks * m.typed_block : 0;
-  else if (combined)
+  else if (combined || !channel.direct)
     processor += blocks * m.copy_block + (bytes.out + bytes.in) * m.copy_byte;
   const double network = std::max(out, in) * segments * m.g + std::max(bytes.out, bytes.in) * m.G;
   const bool waits = message / segments > static_cast<double>(m.eager);

@@ -3,6 +3,7 @@
 // ways, against what each would deliver alone; and how many messages they take.
 #include <tonari/group.hpp>
 
+#include <array>
 #include <set>
 
 #include "support/counting.hpp"
@@ -197,6 +198,41 @@ TEST(Groups, ChooseByTheirStarts) {
     EXPECT_GT(about.measured_seconds, 0);
   }
   EXPECT_OK(tonari_request_free(&request));
+}
+
+// So a group of long blocks may move them as its calls alone would: each in a message of its own.
+TEST(Groups, MayKeepTheBlocksOfTheirCallsApart) {
+  const int me = world_rank(), ranks = world_size();
+  if (ranks == 1) GTEST_SKIP() << "needs two ranks";
+  const int to[] = {(me + 1) % ranks}, from[] = {(me + ranks - 1) % ranks};
+  const auto ring = tonari::Neighborhood::adjacent(MPI_COMM_WORLD, from, to);
+  constexpr std::size_t calls = 3, most = 20'000;
+  const auto value = [](int rank, std::size_t call, std::size_t i) {
+    return 1e6 * rank + 1e5 * static_cast<double>(call) + static_cast<double>(i);
+  };
+  std::array<std::vector<double>, calls> out, in;
+  for (std::size_t k = 0; k < calls; ++k) {
+    in[k].assign(most - k, -1), out[k].resize(most - k);
+    for (std::size_t i = 0; i < out[k].size(); ++i) out[k][i] = value(me, k, i);
+  }
+  const FreshWisdom wisdom("0.02");
+  for (const auto& [algorithm, messages] : {std::pair("linear", 1),
+                                            {"linear/a message per block", static_cast<int>(calls)},
+                                            {"auto", 0}}) {
+    tonari::Group group(MPI_COMM_WORLD);
+    for (std::size_t k = 0; k < calls; ++k)
+      group.add(ring.alltoall_init(std::span<const double>(out[k]), std::span(in[k])));
+    tonari::Request all = group.end(Info{{"tonari_algorithm", algorithm}});
+    if (messages > 0)
+      EXPECT_EQ(all.info().messages, messages) << all.describe();
+    else
+      EXPECT_CONTAINS(all.describe(), "linear/a message per block/shared");
+    for (auto& buffer : in) std::ranges::fill(buffer, -1);
+    all.start(), all.wait();
+    for (std::size_t k = 0; k < calls; ++k)
+      for (std::size_t i = 0; i < in[k].size(); ++i)
+        ASSERT_EQ(in[k][i], value(from[0], k, i)) << algorithm << ", call " << k;
+  }
 }
 
 TEST(Groups, StartAndWaitAllocateNothing) {

@@ -17,7 +17,7 @@ using Labels = std::vector<std::string>;
 
 class Named final : public Variant {
  public:
-  explicit Named(const std::string& name) : Variant(name, "") {}
+  Named(const std::string& name, const std::string& variant) : Variant(name, variant) {}
   std::size_t rounds() const override { return 1; }
   std::size_t messages() const override { return 1; }
   std::size_t hops() const override { return 1; }
@@ -39,10 +39,11 @@ constexpr Channel pigeon{
 constexpr Channel envoy{
     .name = "envoy", .help = "", .carries = Carries::messages, .expensive = true, .price = priced};
 
-Candidate by(const std::string& algorithm, const Channel& channel, double predicted) {
+Candidate by(const std::string& algorithm, const Channel& channel, double predicted,
+             const std::string& variant = "") {
   ChannelChoice choice{{&mail}, {}};
   if (&channel != &mail) choice.edges.push_back({&channel});
-  return {std::make_shared<Named>(algorithm), std::move(choice), predicted};
+  return {std::make_shared<Named>(algorithm, variant), std::move(choice), predicted};
 }
 
 Labels chosen(const std::vector<Candidate>& candidates) {
@@ -73,6 +74,19 @@ TEST(Contenders, EachDetailOfAWayIsOne) {
   once.channel.edges[0].detail = "once";
   EXPECT_EQ(chosen({by("a", pigeon, 1), by("a", shout, 60), once, by("b", shout, 80)}),
             (Labels{"a/pigeon", "a/shout", "a/shout/once"}));
+}
+
+// What a rank sends to another one may be faster in one message or in several, over each channel.
+TEST(Contenders, BlocksApartAreAWayOfTheirOwn) {
+  const auto apart = [](const Channel& channel, double predicted) {
+    return by("a", channel, predicted, uncombined);
+  };
+  EXPECT_EQ(chosen({by("a", shout, 1), by("b", shout, 1.1), by("b", pigeon, 1.2), by("a", mail, 2),
+                    apart(shout, 3), apart(pigeon, 3.5), apart(mail, 4.1)}),
+            (Labels{"a/shout", "b/pigeon", "a/mail", "a/a message per block/shout",
+                    "a/a message per block/pigeon", "a/mail/loud", "b/shout"}));
+  EXPECT_EQ(chosen({apart(shout, 1), by("a", pigeon, 1.1), apart(pigeon, 1.2)}),
+            (Labels{"a/a message per block/shout", "a/pigeon", "a/a message per block/pigeon"}));
 }
 
 // Connecting would cost more than it may win.

@@ -138,6 +138,22 @@ TEST(Volumes, PricesCountTheBytesOfTheBusiest) {
   EXPECT_LT(seconds, 0.0115);  // the average says 10 * 909,098 bytes at the other rank, and copies
 }
 
+// Where a message is copied at both ends, also the one that is a single block is.
+TEST(Volumes, PricesCountTheCopiesOfSingleBlocks) {
+  const std::vector<Vertex> vertices = make(2, {{0, 1}, {1, 0}});
+  LocalRankGroup group(2);
+  GraphVariant linear =
+      std::move(variants(graph_linear, vertices, {Collective::alltoall, 1e6, network()}).front());
+  linear.gather(group);
+  LogGP memory = network();
+  memory.g = memory.G = 0, memory.copy_byte = 1e-9;
+  const auto seconds = [&](double bytes, bool direct) {
+    return price(linear, {{}, bytes}, memory, {false, 0, direct});
+  };
+  EXPECT_NEAR(seconds(2e6, false) - seconds(1e6, false), 2e-3, 1e-9);  // out and in
+  EXPECT_NEAR(seconds(2e6, true) - seconds(1e6, true), 0, 1e-9);
+}
+
 // `tonari plan --graph --weights`: simulated with the bytes of each block, on its way, too.
 TEST(Volumes, ComparisonsUseTheBytesOfEveryEdge) {
   const std::vector<std::int32_t> from{0, 0, 0, 1}, to{1, 2, 3, 0};
