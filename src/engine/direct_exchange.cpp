@@ -51,7 +51,8 @@ DirectExchange::DirectExchange(std::shared_ptr<Streams> streams, WaitPolicy wait
     : PolledExchange(streams->comm(), wait),
       streams_(std::move(streams)),
       notices_(notices),
-      links_(std::make_unique<Link[]>(streams_->size())) {
+      links_(std::make_unique<Link[]>(streams_->size())),
+      long_messages_(wait.crowded ? LongMessages::Sample::turn : LongMessages::Sample::call) {
   for (std::size_t k = 0; k < streams_->size(); ++k) {
     const NeighborEdges& edges = (*streams_)[k].edges;
     links_[k].to.resize(std::max<std::size_t>(1, edges.received.size()));

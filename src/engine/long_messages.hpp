@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How long messages of one-shot calls travel through shared memory: in parts, or read where they
-// lie. Near cores copy twice in less time than the system call takes; for far ones, and for ranks
-// that share a core, it is the other way round. So the first calls try both, the faster one is
-// kept, and now and then they are compared again (ADR 20). Each rank decides for what it sends.
+// lie. Near cores copy twice in less time than the system call takes; for far ones it is the other
+// way round. So the first calls try both, the faster one is kept, and now and then they are
+// compared again (ADR 20). Each rank decides for what it sends.
 #pragma once
 
 #include <array>
@@ -18,8 +18,19 @@ class LongMessages {
  public:
   // Shorter messages travel in parts, longer ones are read where they lie.
   static constexpr Bytes least = std::size_t{16} << 10, most = std::size_t{256} << 10;
-  static constexpr std::uint32_t samples = 5, calls_between = 4096;
+  static constexpr std::uint32_t samples = 5, calls_in_turn = 8;
   using Clock = std::chrono::steady_clock;
+
+  enum class Sample : std::uint8_t {
+    call,  // the time of one
+    // The mean of several in a row but the first. Where ranks share cores, one call is short because
+    // another rank's was long, and only several in a row take what the program loses.
+    turn
+  };
+  explicit LongMessages(Sample sample = Sample::call) : sample_(sample) {}
+
+  // After so many both are compared again.
+  std::uint32_t calls_between() const { return sample_ == Sample::call ? 4096 : 16'384; }
 
   // An exchange begins whose longest message between the limits has so many bytes; 0: it has none.
   // Returns whether such messages are to be read where they lie. While both are tried, ranks that
@@ -32,16 +43,28 @@ class LongMessages {
 
  private:
   struct Way {
+    std::array<Clock::duration, samples> times{};
+    std::uint32_t known = 0;  // of them
+    // The turn that runs, its first call and the sum of the others.
+    std::uint64_t turn = 0;
     std::uint32_t calls = 0;
-    Clock::duration best = Clock::duration::max();
+    Clock::duration first{}, others{};
+
+    bool enough() const { return known == samples; }
+    void add(Clock::duration time);
+    void end_turn();
   };
   struct Size {               // messages of one power of two
     std::array<Way, 2> ways;  // in parts, read
     std::optional<bool> reads;
     std::uint32_t calls = 0;  // since that was decided
   };
-  bool decided(Size& size);
+  bool decided(Size& size) const;
+  std::uint64_t turn() const { return calls_ / calls_in_turn; }
+  void add_call(Way& way, Clock::duration time) const;
+  bool reading_pays(Size& size) const;
 
+  Sample sample_;
   std::array<Size, 4> sizes_;
   std::uint64_t calls_ = 0;
   Size* trying_ = nullptr;
