@@ -24,7 +24,7 @@ build: ## install what is missing and build the library, the command line, examp
 	@tools/setup.sh build
 	@$(build)
 
-demo: ## the 3-d heat equation on 8 ranks: tonari's exchange beside native MPI, checked, with a picture
+demo: ## the 3-d heat equation: tonari's exchange beside native MPI, checked, with a picture
 	@tools/setup.sh demo
 	@$(build) tonari_demo
 	@$(python) examples/heat3d/demo.py --build $(BUILD)

@@ -59,10 +59,30 @@ def medians(report: dict) -> list[tuple[str, float, str]]:
     return [(name, report[f"{name}_us"][1], color) for name, color in named]
 
 
+def show_first(console: Console, report: dict) -> None:
+    """The number to remember."""
+    ratio = report["ratio"]
+    said = f"{ratio:.2g} times as fast" if abs(ratio - 1) >= EQUAL else "as fast"
+    style = "bold green" if ratio >= 1 + EQUAL else "bold"
+    title = f"Exchanges {said} as native MPI's: {where(report)}, {break_even(report)}"
+    console.print(Text(title, style=style), soft_wrap=True)
+    console.print()
+
+
+def sharing(report: dict) -> str:
+    """What such a run means."""
+    ranks, cores = prod(report["ranks"]), report["cores"]
+    if ranks <= cores:
+        return ""
+    return "Ranks that share a core mostly wait for their turn on it, whatever exchanges blocks."
+
+
 def show(console: Console, report: dict) -> None:
     """One run as two bars."""
     title = Text(f"{where(report)}: {times_as_fast(report)}", style="bold")
     console.print(title, soft_wrap=True)
+    if note := sharing(report):
+        console.print(Text(f"  {note}"), soft_wrap=True)
     longest = max(median for _, median, _ in medians(report))
     for name, median, color in medians(report):
         bar = "█" * max(1, round(WIDEST * median / longest))

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ sys.path.insert(0, str(SOURCE / "examples/heat3d"))
 
 import speedup  # noqa: E402
 from command_line import PATIENCE
+
+
+CORES = len(os.sched_getaffinity(0))
 
 
 def run_demo(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -38,7 +42,7 @@ def test_demo_checks_and_draws(build: Path) -> None:
     done = run_demo("--build", str(build), "--points", "8", "--steps", "40")
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads((build / "demo/heat.json").read_text())
-    assert report["ranks"] == [2, 2, 2]
+    assert prod(report["ranks"]) == min(max(2, CORES), 8)
     assert report["passed"] and report["fields_equal"]
     assert 0 < max(report["error_native"], report["error_tonari"]) <= report["error_limit"] < 1e-12
     assert (build / "demo/heat.png").read_bytes().startswith(b"\x89PNG")
@@ -50,10 +54,10 @@ def test_demo_checks_and_draws(build: Path) -> None:
 
 def check_end(text: str, report: dict[str, Any]) -> None:
     """Bars and break-even of each run, the picture, and what to try next."""
-    cores = len(os.sched_getaffinity(0))
-    apart = report["core_each"]
-    assert bool(apart) == (1 < cores < 8)
-    runs = [report, *([apart] if apart else [])]
+    crowded = report["crowded"]
+    assert bool(crowded) == (CORES < 8)
+    runs = [report, *([crowded] if crowded else [])]
+    assert not crowded or crowded["ranks"] == [2, 2, 2]
     for run in runs:
         assert run["setup_ms"] >= run["plan"]["init_ms"] > 0 and run["steps"] == 40
         for name in ("native", "tonari"):
@@ -61,7 +65,10 @@ def check_end(text: str, report: dict[str, Any]) -> None:
             assert len(slowest) == 40
             assert run[f"{name}_us"][1] == pytest.approx(sorted(slowest)[20], abs=1e-3)
         assert f"  {speedup.break_even(run)}" in text.splitlines()
+    first = next(line for line in text.splitlines() if line.startswith("Exchanges "))
+    assert first.endswith(f": {speedup.where(report)}, {speedup.break_even(report)}")
     end = text[text.index("Time of an exchange") :]
+    assert ("Ranks that share a core" in end) == any(prod(r["ranks"]) > r["cores"] for r in runs)
     bars = [line.split()[0] for line in end.splitlines() if "█" in line]
     assert bars == ["native", "tonari"] * len(runs)
     assert end.splitlines()[-1].startswith("next: make bench")
@@ -89,13 +96,30 @@ def test_bars_are_as_long_as_the_times(
     report: dict[str, Any], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     speedup.show(speedup.Console(width=40, color_system=None), report)
-    first, native, tonari, paid = capsys.readouterr().out.splitlines()
+    first, *note, native, tonari, paid = capsys.readouterr().out.splitlines()
     assert first == sentence
+    assert note == ([f"  {speedup.sharing(report)}"] if report["cores"] < 8 else [])
     assert paid == f"  {speedup.break_even(report)}"
     longest = max(report["native_us"][1], report["tonari_us"][1])
     for line, name in ((native, "native"), (tonari, "tonari")):
         assert line.split()[0] == name
         assert line.count("█") == round(speedup.WIDEST * report[f"{name}_us"][1] / longest)
+
+
+@pytest.mark.parametrize(
+    ("report", "said"),
+    [
+        (made_up(9, 2, cores=8), "Exchanges 4.5 times as fast as native MPI's"),
+        (made_up(9, 9.1, cores=8), "Exchanges as fast as native MPI's"),
+        (made_up(9, 10, cores=8), "Exchanges 0.9 times as fast as native MPI's"),
+    ],
+)
+def test_one_number_comes_first(
+    report: dict[str, Any], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    speedup.show_first(speedup.Console(width=40, color_system=None), report)
+    line = f"{said}: 8 ranks, a core each, {speedup.break_even(report)}"
+    assert capsys.readouterr().out.splitlines() == [line, ""]
 
 
 @pytest.mark.parametrize(
