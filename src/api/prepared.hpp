@@ -76,10 +76,12 @@ struct Prepared {
   std::string description, algorithm, variant, channel, channel_detail, reason;
   double predicted = 0, predicted_native = 0, init = 0, measured = 0, lost = 0;
   AgainstNative times;  // of the contest that decided
-  // What starts choose from, and the exchange above, which does it.
+  // What starts choose from, and the exchange above, which does it until it has decided. From then
+  // on the winner is the exchange, and `race` keeps what there is to report.
   struct Tuning {
     OnlineExchange* online;
     std::vector<Candidate> candidates;
+    std::unique_ptr<Exchange> race = nullptr;
   };
   std::optional<Tuning> tuning;
   bool undecided = false;  // starts may have found out more than was told
@@ -96,6 +98,7 @@ struct Prepared {
   template <typename Work>
   void or_broken(Work work);
   void finish();
+  void settle();
   void write_description();
   void tell_what_starts_found();
 

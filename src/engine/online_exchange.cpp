@@ -84,6 +84,11 @@ void OnlineExchange::end_tuning() {
   sum_.reset();
 }
 
+std::unique_ptr<Exchange> OnlineExchange::take_winner() {
+  if (tuning_) end_tuning();
+  return std::move(contenders_[current_].exchange);
+}
+
 // Returns whether anything moved.
 bool OnlineExchange::look() {
   bool moved = false;

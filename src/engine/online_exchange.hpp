@@ -59,6 +59,9 @@ class OnlineExchange final : public Exchange {
   // Before the first start, after which this can only be destroyed.
   Entrants release() { return {std::move(contenders_), std::move(options_.remember)}; }
 
+  // Once the race is over, and nothing runs. What is left only reports.
+  std::unique_ptr<Exchange> take_winner();
+
   // The winner once the race is over, else the one in front.
   std::size_t leader() const { return race_.leader(); }
   bool decided() const { return race_.over(); }
