@@ -31,6 +31,7 @@ void finish() {
   stop_watching();
   written = true;
   for (Watcher* thread : all_watchers()) thread->close_all();
+  join_threads();
   std::vector<Candidate> all = candidates();
   replay_all(all, most_replayed);
   write_records(now, all_watchers(), all);

@@ -60,7 +60,7 @@ Pattern* pattern_of(Loop& loop, const Epoch& epoch) {
 
 void count(Pattern& pattern, const Epoch& epoch) {
   if (pattern.epochs) {
-    const std::size_t at = (pattern.epochs - 1) % kept_times;
+    const std::size_t at = pattern.timed++ % kept_times;
     pattern.exchange[at] = static_cast<float>(pattern.last_inside);
     pattern.step[at] = static_cast<float>(epoch.begin - pattern.last);
   }
@@ -68,6 +68,29 @@ void count(Pattern& pattern, const Epoch& epoch) {
   pattern.last_inside = epoch.inside;
   pattern.inside += epoch.inside;
   ++pattern.epochs;
+}
+
+bool do_the_same(const Loop& a, const Loop& b) {
+  const auto signature = [](const auto& pattern) { return pattern->signature; };
+  return a.site == b.site && a.ranks == b.ranks && a.others == 0 && b.others == 0 &&
+         std::ranges::is_permutation(a.patterns, b.patterns, {}, signature, signature);
+}
+
+void add(Pattern& pattern, const Pattern& other) {
+  pattern.epochs += other.epochs, pattern.inside += other.inside;
+  pattern.first = std::min(pattern.first, other.first);
+  pattern.last = std::max(pattern.last, other.last);
+  for (std::size_t k = 0; k < std::min<std::uint64_t>(other.timed, kept_times); ++k) {
+    const std::size_t at = pattern.timed++ % kept_times;
+    pattern.exchange[at] = other.exchange[k], pattern.step[at] = other.step[k];
+  }
+}
+
+void add(Loop& loop, const Loop& other) {
+  loop.epochs += other.epochs, loop.inside += other.inside;
+  for (const auto& pattern : loop.patterns)
+    add(*pattern, **std::ranges::find(other.patterns, pattern->signature,
+                                      [](const auto& one) { return one->signature; }));
 }
 
 }  // namespace
@@ -163,6 +186,15 @@ void Watcher::close_all() {
     if (epoch.count) close(epoch);
 }
 
+void Watcher::join(Watcher& other) {
+  std::erase_if(other.loops_, [&](const std::unique_ptr<Loop>& loop) {
+    const auto same = std::ranges::find_if(
+        loops_, [&](const std::unique_ptr<Loop>& mine) { return do_the_same(*mine, *loop); });
+    if (same != loops_.end()) add(**same, *loop);
+    return same != loops_.end();
+  });
+}
+
 void Watcher::packed(const char* call, const void* site, std::uint64_t bytes, Ticks begin,
                      Ticks end) {
   auto found = std::ranges::find(packings_, site, &Packing::site);
@@ -227,6 +259,12 @@ Watcher* this_threads_watcher() noexcept {
 std::vector<Watcher*> all_watchers() {
   const std::lock_guard lock(watchers().mutex);
   return watchers().all;
+}
+
+void join_threads() {
+  const std::vector<Watcher*> all = all_watchers();
+  for (std::size_t k = 1; k < all.size(); ++k)
+    for (std::size_t before = 0; before < k; ++before) all[before]->join(*all[k]);
 }
 
 }  // namespace tonari::watch

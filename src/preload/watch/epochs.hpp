@@ -41,8 +41,9 @@ struct Pattern {
   Ticks first = 0, last = 0;  // when the first and the last epoch began
   Ticks last_inside = 0;      // of the last epoch
   std::vector<Message> messages;
-  // Of all epochs but the last: in MPI, and from its beginning to the next one's.
+  // Of all epochs but the last of each thread: in MPI, and from its beginning to the next one's.
   std::array<float, kept_times> exchange{}, step{};
+  std::uint64_t timed = 0;  // how many were put there
 };
 
 struct Loop {
@@ -115,6 +116,8 @@ class Watcher {
   // A collective call is an epoch: what was posted since its beginning.
   void close_all();
   void close_of(std::uint64_t communicator);
+  // Joins the loops in which another thread, which watches no more, did the same as this one.
+  void join(Watcher& other);
 
   const std::vector<std::unique_ptr<Loop>>& loops() const { return loops_; }
   const std::vector<Packing>& packings() const { return packings_; }
@@ -137,5 +140,8 @@ class Watcher {
 Watcher* this_threads_watcher() noexcept;
 // All of them, in the order in which they were made; for MPI_Finalize.
 std::vector<Watcher*> all_watchers();
+// Then, too. Which thread does which part of the same work differs from rank to rank, and so does
+// which one gets what a thread that has ended used.
+void join_threads();
 
 }  // namespace tonari::watch

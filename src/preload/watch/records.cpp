@@ -110,8 +110,8 @@ void write_pattern(std::FILE* file, const Pattern& pattern, const std::vector<Ca
                ", \"seconds\": %s, \"exchange_us\": %s, "
                "\"step_us\": %s, ",
                pattern.epochs, with_decimals(in_seconds(pattern.inside), 9).c_str(),
-               with_decimals(median_us(pattern.exchange, pattern.epochs - 1), 3).c_str(),
-               with_decimals(median_us(pattern.step, pattern.epochs - 1), 3).c_str());
+               with_decimals(median_us(pattern.exchange, pattern.timed), 3).c_str(),
+               with_decimals(median_us(pattern.step, pattern.timed), 3).c_str());
   write_messages(file, pattern.messages);
   const auto found = std::ranges::find(all, &pattern, &Candidate::pattern);
   if (found != all.end()) {
