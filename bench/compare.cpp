@@ -33,7 +33,7 @@ void count_messages(Entry& entry, const Wire& wire, const Place& place) {
   if (seen && apart) entry.messages_remote = others;
 }
 
-void add_times(Row& row, const Entry& entry, const Contest& all) {
+void add_times(Row& row, const Entry& entry, const Contest& all, int work_us) {
   const auto named = [&](const char* name) {
     return all.median([&](const Entry& each) { return each.name == name; });
   };
@@ -41,7 +41,9 @@ void add_times(Row& row, const Entry& entry, const Contest& all) {
   all.add_times(row, entry);
   row.ratio("ratio_native", is_floor(entry.name) ? 0 : named("native"), mine)
       .ratio("floor_ratio", mine, named("floor"));
-  row.number("odd_us", entry.seconds.odd * 1e6).number("even_us", entry.seconds.even * 1e6);
+  row.whole("work_us", work_us)
+      .number("odd_us", entry.seconds.odd * 1e6)
+      .number("even_us", entry.seconds.even * 1e6);
   const Spread &before = all.quiet.before, &after = all.quiet.after;
   row.number("pingpong_us", before.median * 1e6).number("pingpong_p90_us", before.p90 * 1e6);
   row.number("pingpong_after_us", after.median * 1e6)
@@ -84,13 +86,13 @@ void compare_one_size(Candidates& candidates, const Wire& wire, const Place& pla
   }
   if (!options.count) {
     Effort effort{options.rounds, options.warmup, options.min_time, options.max_time};
-    effort.batch = options.batch;
+    effort.batch = options.batch, effort.work = 1e-6 * options.work;
     all.time(effort);
     all.verify(delivers);
   }
   all.report(outcome, [&](const Entry& entry) {
     Row row = describe(entry, work, options);
-    if (!options.count) add_times(row, entry, all);
+    if (!options.count) add_times(row, entry, all, options.work);
     return row;
   });
 }

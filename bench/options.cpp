@@ -42,6 +42,7 @@ std::string usage() {
          "  --rounds N         timed rounds (200)      --warmup N  rounds before them (10)\n"
          "  --batch N          exchanges in a row in a round, between two barriers (0: as many as "
          "the clock can see)\n"
+         "  --work US          microseconds that each rank computes before each exchange (0)\n"
          "  --min-time S, --max-time S   seconds per block size: go on at least, at most so long "
          "(0, "
          "20)\n"
@@ -77,6 +78,7 @@ Options parse_options(int argc, char** argv) {
        word("layout", layout_word),
        number("warmup", options.warmup, 0, 1'000'000),
        number("batch", options.batch, 0, 1'000'000),
+       number("work", options.work, 0, 1'000'000),
        duration("min-time", options.min_time),
        word("tune", options.tune),
        flag("setup", options.setup),

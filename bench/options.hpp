@@ -20,6 +20,7 @@ struct Options : CommonOptions {
   bool mesh = false;
   int warmup = 10;
   int batch = 0;        // exchanges in a row in a round; 0: as many as the clock can see
+  int work = 0;         // microseconds that each rank computes before each exchange
   double min_time = 0;  // seconds per block size
   std::string tune = "auto";
   bool setup = false;  // time the making of neighborhoods and requests instead

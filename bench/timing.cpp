@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "timing.hpp"
 
+#include <time.h>
+
 #include <numeric>
 #include <random>
 
@@ -15,12 +17,23 @@ namespace {
 constexpr double shortest = 5e-6;
 constexpr int largest_batch = 64;
 
+// Computes for so many seconds of the processor's, however long this rank waits for a core.
+void compute(double seconds) {
+  const auto used = [] {
+    timespec t{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  };
+  for (const double begin = used(); used() - begin < seconds;);
+}
+
 class SideBySide {
  public:
   SideBySide(const std::vector<std::function<void()>>& candidates,
-             const std::vector<std::function<void()>>& before, MPI_Comm comm)
+             const std::vector<std::function<void()>>& before, double work, MPI_Comm comm)
       : candidates_(candidates),
         before_(before),
+        work_(work),
         comm_(comm),
         order_(candidates.size()),
         times_(candidates.size()) {
@@ -33,7 +46,10 @@ class SideBySide {
       if (!before_.empty()) before_[c]();
       MPI_Barrier(comm_);
       const double start = now();
-      for (int i = 0; i < batch; ++i) candidates_[c]();
+      for (int i = 0; i < batch; ++i) {
+        if (work_ > 0) compute(work_);
+        candidates_[c]();
+      }
       times_[c].push_back((now() - start) / batch);
     }
   }
@@ -67,6 +83,7 @@ class SideBySide {
  private:
   const std::vector<std::function<void()>>& candidates_;
   const std::vector<std::function<void()>>& before_;
+  double work_;
   MPI_Comm comm_;
   std::vector<std::size_t> order_;
   std::vector<std::vector<double>> times_;
@@ -86,7 +103,7 @@ Timing time_side_by_side(const std::vector<std::function<void()>>& candidates, c
                          MPI_Comm comm) {
   Timing timing;
   if (candidates.empty()) return timing;
-  SideBySide together(candidates, effort.before, comm);
+  SideBySide together(candidates, effort.before, effort.work, comm);
   together.go_on(std::max(1, effort.warmup), 0, effort.max_time / 4, std::max(1, effort.batch),
                  effort.look_every);
   const std::vector<Spread> first = together.take();

@@ -19,11 +19,12 @@ struct Effort {
   int look_every = 8;  // rounds between two agreements whether to go on
   // per candidate what is done each time before the clock starts; empty: nothing
   std::vector<std::function<void()>> before{};
-  int batch = 0;  // exchanges in a row in a round; 0: as many as the clock can see
+  int batch = 0;    // exchanges in a row in a round; 0: as many as the clock can see
+  double work = 0;  // seconds of the processor's that each rank computes before each exchange
 };
 
 struct Timing {
-  std::vector<Spread> seconds;  // per candidate: of one exchange, max over ranks
+  std::vector<Spread> seconds;  // per candidate: of one exchange and its work, max over ranks
   int rounds = 0;
   int batch = 1;  // exchanges between two looks at the clock, the same for all
 };

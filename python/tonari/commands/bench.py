@@ -136,6 +136,15 @@ def bench(
             "on several patterns and numbers of ranks.",
         ),
     ] = False,
+    work: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=1_000_000,
+            metavar="US",
+            help="Microseconds that each rank computes before each exchange; times include them.",
+        ),
+    ] = 0,
     json: Json = False,
     file: Output = None,
     plot: Annotated[
@@ -162,6 +171,7 @@ def bench(
     grid = ["--dims", dims] if dims else []
     grid += ["--mesh"] if mesh else []
     grid += ["--layout", layout] if layout else []
+    grid += ["--work", str(work)] if work else []
     if regret:
         if preset or setup or plot or algorithms or tune != "auto":
             raise typer.BadParameter(
