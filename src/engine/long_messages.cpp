@@ -2,7 +2,6 @@
 #include "engine/long_messages.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/hash.hpp"
 

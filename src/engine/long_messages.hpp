@@ -2,10 +2,11 @@
 // How long messages of one-shot calls travel through shared memory: in parts, or read where they
 // lie. Near cores copy twice in less time than the system call takes; for far ones it is the other
 // way round. So the first calls try both, the faster one is kept, and now and then they are
-// compared again (ADR 20). Each rank decides for what it sends.
+// compared again (ADRs 20 and 52). Each rank decides for what it sends.
 #pragma once
 
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -17,7 +18,7 @@ namespace tonari {
 class LongMessages {
  public:
   // Shorter messages travel in parts, longer ones are read where they lie.
-  static constexpr Bytes least = std::size_t{16} << 10, most = std::size_t{256} << 10;
+  static constexpr Bytes least = std::size_t{16} << 10, most = std::size_t{16} << 20;
   static constexpr std::uint32_t samples = 5, calls_in_turn = 8;
   using Clock = std::chrono::steady_clock;
 
@@ -65,7 +66,7 @@ class LongMessages {
   bool reading_pays(Size& size) const;
 
   Sample sample_;
-  std::array<Size, 4> sizes_;
+  std::array<Size, std::bit_width(most - 1) - std::bit_width(least) + 1> sizes_;
   std::uint64_t calls_ = 0;
   Size* trying_ = nullptr;
   bool reads_ = false;

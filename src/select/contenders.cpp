@@ -37,19 +37,28 @@ std::vector<Candidate> one_of_each_way(std::span<const Candidate> candidates, st
 
 bool apart(const Candidate& candidate) { return candidate.variant() == uncombined; }
 
+bool within_nodes(const ChannelChoice& channel) {
+  return std::ranges::any_of(
+      channel.edges, [](const auto& part) { return part.row->carries == Carries::node_messages; });
+}
+
 // Long blocks for one rank may be faster one by one: less memory is in use at a time, and MPIs copy
-// one piece straight. What they gain is more than a model of messages knows.
-void add_apart_forms(std::vector<const Candidate*>& others, double worth, std::size_t most,
+// one piece straight. What they gain is more than a model of messages knows. So each way that takes
+// part does so in this form, too, unless it would be much slower. Channels of a node come first,
+// where tonari itself moves the bytes.
+void add_apart_forms(std::vector<const Candidate*>& others, std::size_t most,
                      std::vector<Candidate>& chosen) {
-  std::erase_if(others, [&](const Candidate* c) {
-    const auto same = [&](const Candidate& other) {
-      return apart(other) && other.channel == c->channel;
-    };
-    const bool fits = apart(*c) && c->predicted <= worth && !expensive(c->channel) &&
-                      chosen.size() < most && std::ranges::none_of(chosen, same);
-    if (fits) chosen.push_back(*c);
-    return fits;
-  });
+  const auto worth_it = [&](const Candidate& c) {
+    const auto way = std::ranges::find(chosen, c.channel, &Candidate::channel);
+    return way != chosen.end() && !apart(*way) && c.predicted <= worth_a_try * way->predicted;
+  };
+  for (const bool near : {true, false})
+    std::erase_if(others, [&](const Candidate* c) {
+      const bool fits = chosen.size() < most && apart(*c) && within_nodes(c->channel) == near &&
+                        !expensive(c->channel) && worth_it(*c);
+      if (fits) chosen.push_back(*c);
+      return fits;
+    });
 }
 
 // Predictions are worst at comparing channels and algorithms, so not all are of one.
@@ -74,7 +83,7 @@ std::vector<Candidate> contenders_of(std::span<const Candidate> candidates, std:
   std::vector<const Candidate*> others, left;
   std::vector<Candidate> chosen = one_of_each_way(candidates, most, others);
   const double worth = worth_a_try * candidates.front().predicted;
-  add_apart_forms(others, worth, most, chosen);
+  add_apart_forms(others, most, chosen);
   for (const Candidate* c : others) {
     if (c->predicted > worth && chosen.size() > 1) break;
     if (chosen.size() < most && adds_variety(*c, chosen))

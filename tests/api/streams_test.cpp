@@ -121,7 +121,7 @@ TEST_F(Streams, LongMessagesAreTriedBothWays) {
   for (int r = 0; r < ranks; ++r) edges.emplace_back(r, (r + 1) % ranks);
   make(make_graph(ranks, edges));
   const int before = (rank + ranks - 1) % ranks;
-  for (const int items : {3'000, 12'000, 60'000}) {
+  for (const int items : {3'000, 12'000, 60'000, 300'000}) {
     MPI_Datatype every_other;
     MPI_Type_vector(items, 1, 2, MPI_INT, &every_other);
     MPI_Type_commit(&every_other);

@@ -81,12 +81,16 @@ TEST(Contenders, BlocksApartAreAWayOfTheirOwn) {
   const auto apart = [](const Channel& channel, double predicted) {
     return by("a", channel, predicted, uncombined);
   };
-  EXPECT_EQ(chosen({by("a", shout, 1), by("b", shout, 1.1), by("b", pigeon, 1.2), by("a", mail, 2),
-                    apart(shout, 3), apart(pigeon, 3.5), apart(mail, 4.1)}),
-            (Labels{"a/shout", "b/pigeon", "a/mail", "a/a message per block/shout",
-                    "a/a message per block/pigeon", "a/mail/loud", "b/shout"}));
-  EXPECT_EQ(chosen({apart(shout, 1), by("a", pigeon, 1.1), apart(pigeon, 1.2)}),
-            (Labels{"a/a message per block/shout", "a/pigeon", "a/a message per block/pigeon"}));
+  const std::string of = "a/a message per block/";
+  // each beside the same channel's way that is predicted to be the best, however fast others are
+  EXPECT_EQ(chosen({by("b", pigeon, 0.2), by("b", shout, 1), by("a", mail, 2), apart(pigeon, 0.7),
+                    apart(shout, 3), apart(mail, 8.1)}),
+            (Labels{"b/pigeon", "b/shout", "a/mail", of + "shout", of + "pigeon", "a/mail/loud"}));
+  // those of the node first, and no way twice
+  EXPECT_EQ(
+      chosen({apart(pigeon, 1), by("a", shout, 1.1), apart(mail, 1.2), by("a", pigeon, 1.3),
+              apart(shout, 3)}),
+      (Labels{of + "pigeon", "a/shout", of + "mail", of + "shout", of + "mail/loud", "a/pigeon"}));
 }
 
 // Connecting would cost more than it may win.
