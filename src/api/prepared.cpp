@@ -135,14 +135,14 @@ void Prepared::rebind(Shifts shifts) {
 }
 
 // Calls that go through a race take some 10 ns longer, as long as a short exchange's message.
-void Prepared::settle() {
+void Prepared::end_race() {
   if (!tuning->online->decided()) return;
   std::unique_ptr<Exchange> winner = tuning->online->take_winner();
   tuning->race = std::exchange(exchange, std::move(winner));
 }
 
 void Prepared::start() {
-  if (tuning && exchange.get() == tuning->online) settle();
+  if (tuning && exchange.get() == tuning->online) end_race();
   if (exchange->nothing()) {
     complete = true;
     return;

@@ -98,7 +98,7 @@ struct Prepared {
   template <typename Work>
   void or_broken(Work work);
   void finish();
-  void settle();
+  void end_race();
   void write_description();
   void tell_what_starts_found();
 

@@ -24,8 +24,8 @@ class LongMessages {
 
   enum class Sample : std::uint8_t {
     call,  // the time of one
-    // The mean of several in a row but the first. Where ranks share cores, one call is short because
-    // another rank's was long, and only several in a row take what the program loses.
+    // The mean of several in a row but the first. Where ranks share cores, one call is short
+    // because another rank's was long, and only several in a row take what the program loses.
     turn
   };
   explicit LongMessages(Sample sample = Sample::call) : sample_(sample) {}

@@ -204,7 +204,7 @@ def test_packing_is_told(advise: Any, programs: dict[str, Path], mpi: str) -> No
 @each_mpi
 @pytest.mark.parametrize("ranks", [more(2), 3])
 def test_threads(advise: Any, programs: dict[str, Path], mpi: str, ranks: int) -> None:
-    """Four at a time, five times. However ranks share the work among threads, it is one exchange."""
+    """Four at a time, five times. However ranks share the work among them, it is one exchange."""
     done, rows = advise(mpi, ranks, programs[mpi], "threads", "5")
     row = one_exchange(done, rows, "threads")
     assert row["epochs"] == 4 * 5 * 100
