@@ -47,10 +47,26 @@ void cover(SideShape& side, const std::vector<Block>& blocks, const void* buffer
   }
 }
 
-// What there is to tell of all one-shot calls by streams.
-constexpr const char *streamed_algorithm = "linear", *streamed_reason = "fixed rule";
+// What there is to tell of one-shot calls by streams.
+const char* streamed_algorithm(const HopTable::Way* way) {
+  return way ? way->combining.variant->algorithm().c_str() : "linear";
+}
+const char* streamed_reason(const HopTable::Way* way) {
+  return way ? way->reason.c_str() : "fixed rule";
+}
 const char* streamed_channel(const Streams& streams) {
   return streams.any_shared() ? "shared" : "p2p-packed";
+}
+
+// The bytes of a block of the regular form; none: they cannot be told.
+std::optional<Bytes> block_bytes(const BufferArguments& given) {
+  MPI_Count size = 0;
+  Bytes bytes = 0;
+  if (given.form != Form::regular || given.count < 0 || given.type == MPI_DATATYPE_NULL ||
+      MPI_Type_size_x(given.type, &size) != MPI_SUCCESS || size < 0 ||
+      __builtin_mul_overflow(static_cast<Bytes>(given.count), static_cast<Bytes>(size), &bytes))
+    return std::nullopt;
+  return bytes;
 }
 
 }  // namespace
@@ -115,12 +131,14 @@ void CallShape::remember(const Call& call) {
 // ---- calls
 
 OneShots::OneShots(std::shared_ptr<Context> context, std::shared_ptr<Streams> streams,
-                   WaitPolicy wait)
+                   HopTable hops, WaitPolicy wait)
     : context_(std::move(context)),
       streams_(std::move(streams)),
       wait_(wait),
       self_(self_edges_of(context_->vertex())),
-      blocking_(streams_, wait) {
+      hops_(std::move(hops)),
+      blocking_(streams_, wait),
+      combining_(streams_, wait) {
   if (context_->shared().records()) records_ = std::make_unique<Records>();
   shapes_.reserve(most_shapes + 1);
   make_room_in_flight();
@@ -150,7 +168,15 @@ CallShape& OneShots::read_shape(const tonari_neighborhood_s& near, const Call& c
   cover(shape->send, binding.send, call.send.buffer);
   cover(shape->recv, binding.recv, call.recv.buffer);
   shape->remember(call);
-  shape->direct = direct_shape(*streams_, topology, self_, arguments, binding);
+  if (const HopTable::Way* const way = way_of(call)) {
+    const Bytes bytes = *block_bytes(call.send);
+    if (const Bytes received = *block_bytes(call.recv); received != bytes)
+      fail(Errc::mismatch, "blocks of ", bytes, " bytes are sent, and blocks of ", received,
+           " bytes received; in this neighborhood all must have the same size");
+    shape->hops.emplace(way->plan, bytes, arguments, binding);
+  } else {
+    shape->direct = direct_shape(*streams_, topology, self_, arguments, binding);
+  }
   shape->arrivals = arrivals(topology, binding);
   shape->base = call.recv.buffer;
   shapes_.insert(shapes_.begin(), std::move(shape));
@@ -158,21 +184,57 @@ CallShape& OneShots::read_shape(const tonari_neighborhood_s& near, const Call& c
   return *shapes_.front();
 }
 
+// How the call combines, the same on all ranks if all call the same; null: it does not.
+const HopTable::Way* OneShots::way_of(const Call& call) const {
+  if (call.form() != Form::regular) return nullptr;
+  const std::optional<Bytes> sent = block_bytes(call.send), received = block_bytes(call.recv);
+  return sent && received ? hops_.find(call.collective, *sent, *received) : nullptr;
+}
+
+// The same for a call with wrong arguments, as far as they tell: the others go this way. What does
+// not tell is taken for a call like the last one.
+const HopTable::Way* OneShots::way_unread(const Call& call) const {
+  if (call.form() != Form::regular) return nullptr;
+  const std::optional<Bytes> sent = block_bytes(call.send), received = block_bytes(call.recv);
+  if (!sent && !received) return last_way_;
+  return hops_.find(call.collective, sent.value_or(*received), received.value_or(*sent));
+}
+
 void OneShots::expect(const tonari_neighborhood_s& near, const Call& call, bool for_request) {
   (void)shape_of(near, call);
-  if (for_request) idle().prepared->arrivals.reserve(shapes_.front()->arrivals.size());
+  if (for_request) idle(way_of(call)).prepared->arrivals.reserve(shapes_.front()->arrivals.size());
+}
+
+// Takes part in a call that is wrong here, and throws.
+void OneShots::refuse(const Call& call, const Error& why) {
+  if (const HopTable::Way* const way = way_unread(call)) {
+    combining_.refuse(way->plan, why);
+    run_to_end(combining_);
+  } else {
+    blocking_.refuse(why);
+    run_to_end(blocking_);
+  }
 }
 
 void OneShots::run(const tonari_neighborhood_s& near, const Call& call) {
   if (records_) [[unlikely]]
     return run_recorded(near, call);
   check_usable(*streams_, "neighborhood");
+  const CallShape* shape = nullptr;
   const std::optional<Error> wrong = error_of([&] {
     throw_refusal();
-    blocking_.bind(shape_of(near, call).direct, spaces_of(call));
+    shape = &shape_of(near, call);
+    if (shape->hops)
+      combining_.bind(*shape->hops, spaces_of(call));
+    else
+      blocking_.bind(shape->direct, spaces_of(call));
   });
-  if (wrong) blocking_.refuse(*wrong);
-  run_to_end(blocking_);
+  if (wrong) [[unlikely]]
+    return refuse(call, *wrong);
+  if (shape->hops)
+    run_to_end(combining_);
+  else
+    run_to_end(blocking_);
 }
 
 // The same without the records. So there is one copy of it, and no call more where there are none.
@@ -187,7 +249,9 @@ void OneShots::run_recorded(const tonari_neighborhood_s& near, const Call& call)
   if (!record) return run(near, call);
   record->run([&] {
     run(near, call);
-    return blocking_.traffic();
+    const HopTable::Way* const way = way_of(call);
+    record->chose(streamed_algorithm(way));
+    return way ? combining_.traffic() : blocking_.traffic();
   });
 }
 
@@ -200,9 +264,8 @@ CallRecord* OneShots::record_of(const Call& call) noexcept {
     calls.ranks = context_->ranks();
     calls.operation = call.name();
     calls.what = text(call.name(), " with ", context_->topology().neighbors, " neighbors");
-    calls.algorithm = streamed_algorithm;
     calls.channel = streamed_channel(*streams_);
-    calls.reason = streamed_reason;
+    calls.reason = streamed_reason(way_of(call));
     record = std::make_unique<CallRecord>(calls);
   });
   return record.get();
@@ -215,8 +278,9 @@ std::shared_ptr<Prepared> OneShots::prepare(const tonari_neighborhood_s& near, c
   const std::optional<Error> wrong = error_of([&] {
     throw_refusal();
     require(output.address, output.name);
-    started = &idle();
     const std::shared_ptr<CallShape> shape = shape_of(near, call).shared_from_this();
+    const HopTable::Way* const way = shape->hops ? way_of(call) : nullptr;
+    started = &idle(way);
     Prepared& prepared = *started->prepared;
     prepared.arrivals.resize(shape->arrivals.size());
     for (std::size_t k = 0; k < shape->arrivals.size(); ++k) {
@@ -229,33 +293,44 @@ std::shared_ptr<Prepared> OneShots::prepare(const tonari_neighborhood_s& near, c
     prepared.description.clear();
     if (started->recorded) {
       CallRecord* const record = record_of(call);
+      if (record) record->chose(streamed_algorithm(way));
       started->recorded->count_for(record ? &record->usage() : nullptr);
     }
-    started->exchange->hold({shape, &shape->direct});
-    started->exchange->bind(shape->direct, spaces_of(call));
+    if (way) {
+      started->hops->hold({shape, &*shape->hops});
+      started->hops->bind(*shape->hops, spaces_of(call));
+    } else {
+      started->direct->hold({shape, &shape->direct});
+      started->direct->bind(shape->direct, spaces_of(call));
+    }
   });
-  if (wrong) {
-    blocking_.refuse(*wrong);
-    run_to_end(blocking_);
-  }
+  if (wrong) refuse(call, *wrong);
   return started->prepared;
 }
 
 // One that no request uses any more, the next in turn or a new one.
-OneShots::Started& OneShots::idle() {
-  for (std::size_t tries = std::min<std::size_t>(started_.size(), 4); tries > 0; --tries) {
-    Started& next = started_[next_++ % started_.size()];
-    if (next.prepared->broken && next.prepared.use_count() == 1) next = made();
+OneShots::Started& OneShots::idle(const HopTable::Way* way) {
+  auto& [all, turn] = started_[way ? 1 + static_cast<std::size_t>(way->plan.collective) : 0];
+  for (std::size_t tries = std::min<std::size_t>(all.size(), 4); tries > 0; --tries) {
+    Started& next = all[turn++ % all.size()];
+    if (next.prepared->broken && next.prepared.use_count() == 1) next = made(way);
     if (next.prepared.use_count() == 1 && !next.prepared->running) return next;
   }
-  return started_.emplace_back(made());
+  return all.emplace_back(made(way));
 }
 
-OneShots::Started OneShots::made() {
-  auto exchange = std::make_unique<DirectExchange>(streams_, wait_);
-  Started started{std::make_shared<Prepared>(context_), exchange.get()};
+OneShots::Started OneShots::made(const HopTable::Way* way) {
+  Started started{std::make_shared<Prepared>(context_)};
   Prepared& prepared = *started.prepared;
-  prepared.exchange = std::move(exchange);
+  if (way) {
+    auto exchange = std::make_unique<HopExchange>(streams_, wait_);
+    started.hops = exchange.get();
+    prepared.exchange = std::move(exchange);
+  } else {
+    auto exchange = std::make_unique<DirectExchange>(streams_, wait_);
+    started.direct = exchange.get();
+    prepared.exchange = std::move(exchange);
+  }
   if (records_) {
     auto recorded = std::make_unique<RecordedExchange>();
     started.recorded = recorded.get();
@@ -263,10 +338,11 @@ OneShots::Started OneShots::made() {
     prepared.exchange = std::move(recorded);
     prepared.recorded = true;
   }
-  prepared.algorithm = streamed_algorithm;
+  prepared.algorithm = streamed_algorithm(way);
+  prepared.variant = way ? way->combining.variant->variant() : "";
   prepared.channel = streamed_channel(*streams_);
-  prepared.reason = streamed_reason;
-  prepared.rounds = 1;
+  prepared.reason = streamed_reason(way);
+  prepared.rounds = way ? static_cast<int>(way->combining.variant->rounds()) : 1;
   return started;
 }
 

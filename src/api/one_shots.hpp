@@ -14,6 +14,8 @@
 #include "channels/type_marks.hpp"
 #include "engine/call_record.hpp"
 #include "engine/direct_exchange.hpp"
+#include "engine/hop_exchange.hpp"
+#include "engine/hop_table.hpp"
 #include "engine/recorded_exchange.hpp"
 
 struct tonari_neighborhood_s;
@@ -52,6 +54,7 @@ struct CallShape : std::enable_shared_from_this<CallShape> {
   std::array<std::uintptr_t, 4> distances{};
   std::size_t known_distances = 0;
   DirectShape direct;
+  std::optional<HopShape> hops;   // such calls combine
   std::vector<Arrival> arrivals;  // for the receive buffer at `base`
   const void* base = nullptr;
 
@@ -63,7 +66,9 @@ struct CallShape : std::enable_shared_from_this<CallShape> {
 
 class OneShots {
  public:
-  OneShots(std::shared_ptr<Context> context, std::shared_ptr<Streams> streams, WaitPolicy wait);
+  // hops: made with the streams.
+  OneShots(std::shared_ptr<Context> context, std::shared_ptr<Streams> streams, HopTable hops,
+           WaitPolicy wait);
 
   // Reads what a call needs, so that it fails on no rank alone.
   void expect(const tonari_neighborhood_s& near, const Call& call, bool for_request);
@@ -77,16 +82,24 @@ class OneShots {
  private:
   struct Started {
     std::shared_ptr<Prepared> prepared;
-    DirectExchange* exchange = nullptr;
+    DirectExchange* direct = nullptr;  // the exchange is this, or the next
+    HopExchange* hops = nullptr;
     RecordedExchange* recorded = nullptr;  // around it, with a report
+  };
+  struct Pool {
+    std::vector<Started> all;  // their requests are used again
+    std::size_t next = 0;
   };
   using Records = std::array<std::unique_ptr<CallRecord>, operations>;
   static constexpr std::size_t most_shapes = 16;
 
   CallShape& shape_of(const tonari_neighborhood_s& near, const Call& call);
   CallShape& read_shape(const tonari_neighborhood_s& near, const Call& call);
-  Started& idle();
-  Started made();
+  const HopTable::Way* way_of(const Call& call) const;
+  const HopTable::Way* way_unread(const Call& call) const;
+  void refuse(const Call& call, const Error& why);
+  Started& idle(const HopTable::Way* way);
+  Started made(const HopTable::Way* way);
   void run_recorded(const tonari_neighborhood_s& near, const Call& call);
   CallRecord* record_of(const Call& call) noexcept;
 
@@ -95,10 +108,12 @@ class OneShots {
   WaitPolicy wait_;
   SelfEdges self_;
   std::vector<std::shared_ptr<CallShape>> shapes_;  // those used last come first
+  HopTable hops_;
   DirectExchange blocking_;
-  std::unique_ptr<Records> records_;  // null: there is no report
-  std::vector<Started> started_;      // their requests are used again
-  std::size_t next_ = 0;
+  HopExchange combining_;
+  const HopTable::Way* last_way_ = nullptr;  // of the last call that could be read
+  std::unique_ptr<Records> records_;         // null: there is no report
+  std::array<Pool, 3> started_;  // those that go straight, and by operation that combine
 };
 
 }  // namespace tonari

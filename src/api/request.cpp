@@ -417,8 +417,10 @@ void connect_streams(tonari_neighborhood near, const Call& call, Output output) 
   Context& context = *near->context;
   std::unique_ptr<OneShots> made;
   run_collectively(context.comm(), [&] {
-    made = std::make_unique<OneShots>(near->context, connect_streams(context),
-                                      WaitPolicy{context.node()->crowded(), mine.settings.timeout});
+    std::shared_ptr<Streams> streams = connect_streams(context);
+    const WaitPolicy wait{context.node()->crowded(), mine.settings.timeout};
+    HopTable hops(context, streams, mine.settings.tune, wait);
+    made = std::make_unique<OneShots>(near->context, std::move(streams), std::move(hops), wait);
     made->expect(*near, call, output.name != nullptr);
   });
   context.take_tags(stream_tags);

@@ -4,21 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <string_view>
 
-#include "engine/in_flight.hpp"
 #include "engine/named_rank.hpp"
 #include "engine/wiring.hpp"
 #include "memory/program_stores.hpp"
 
 namespace tonari {
 namespace {
-
-// What another rank says in a message instead of its block.
-Error told_by(std::int32_t rank, const MessageHead& head, const std::byte* at, std::size_t bytes) {
-  const Error error(static_cast<Errc>(head.detail), {reinterpret_cast<const char*>(at), bytes});
-  return with_rank(rank, error);
-}
 
 constexpr Bytes staged_bytes = std::size_t{64} << 10;
 
@@ -89,12 +81,22 @@ void DirectExchange::start() {
 }
 
 bool DirectExchange::test() {
-  timed([&] { PolledExchange::test(); });
+  timed([&] {
+    if (streams_->any_shared())
+      PolledExchange::test();
+    else if (left_ > 0)
+      test_by([this] { return advance(); });
+  });
   return finished();
 }
 
 void DirectExchange::wait() {
-  timed([&] { PolledExchange::wait(); });
+  timed([&] {
+    if (streams_->any_shared())
+      PolledExchange::wait();
+    else
+      wait_by([this] { return advance(); });
+  });
 }
 
 template <class Part>
@@ -142,11 +144,24 @@ bool DirectExchange::advance() {
   return moved;
 }
 
+// Between nodes, one look at what has not arrived lets the MPI proceed for all: others are left to
+// later looks, by when they may have arrived.
 bool DirectExchange::step_all() {
-  bool moved = false;
+  bool moved = false, asked_out = false, asked_in = false;
   for (std::size_t k = 0; k < streams_->size(); ++k) {
-    if (links_[k].out != Stage::done && step_out(k)) moved = true;
-    if (links_[k].in != Stage::done && step_in(k)) moved = true;
+    const bool by_mpi = !(*streams_)[k].shared;
+    if (links_[k].out != Stage::done && !(by_mpi && asked_out)) {
+      if (step_out(k))
+        moved = true;
+      else
+        asked_out = asked_out || by_mpi;
+    }
+    if (links_[k].in != Stage::done && !(by_mpi && asked_in)) {
+      if (step_in(k))
+        moved = true;
+      else
+        asked_in = asked_in || by_mpi;
+    }
   }
   return moved;
 }
@@ -243,9 +258,7 @@ void DirectExchange::end_out(StreamPeer& peer, Link& link) {
 }
 
 void DirectExchange::push_failure(OutStream& out, std::byte* at, const Error& error) const {
-  const std::string_view sentence = error.what();
-  const std::size_t length = std::min(sentence.size(), out.first_room());
-  std::memcpy(at, sentence.data(), length);
+  const std::size_t length = write_sentence(error, at, out.first_room());
   out.push_first({MessageHead::failed, static_cast<std::uint32_t>(error.code())}, length);
 }
 
@@ -256,7 +269,7 @@ void DirectExchange::look_for_notice(StreamPeer& peer) {
   std::size_t bytes = 0;
   const std::byte* const at = peer.in->first(head, bytes);
   if (!at) return;
-  failed(peer.edges.rank, told_by(peer.edges.rank, head, at, bytes));
+  failed(peer.edges.rank, told_by(peer.edges.rank, static_cast<Errc>(head.detail), at, bytes));
   peer.in->release();
 }
 
@@ -283,9 +296,10 @@ bool DirectExchange::begin_in(StreamPeer& peer, Link& link, const DirectShape::M
 void DirectExchange::take_first(StreamPeer& peer, Link& link, const DirectShape::Message* message,
                                 const std::byte* at, std::size_t bytes) {
   const MessageHead& head = link.head;
+  if (head.kind >= MessageHead::hop) fail_on_ways(streams_->rank(), peer.edges.rank);
   link.drop = !message;
   if (head.kind == MessageHead::failed) {
-    failed(peer.edges.rank, told_by(peer.edges.rank, head, at, bytes));
+    failed(peer.edges.rank, told_by(peer.edges.rank, static_cast<Errc>(head.detail), at, bytes));
     peer.in->release();
     link.drop = false;  // it knows
     return end_in(peer, link);
@@ -429,16 +443,6 @@ void check_usable(const Streams& streams, const char* owner) {
   if (streams.left())
     fail(Errc::peer, "an earlier one-shot call on this ", owner,
          " failed in the middle, or was given up; free the ", owner, " and make another");
-}
-
-void run_to_end(DirectExchange& exchange) {
-  try {
-    exchange.start();
-    if (!exchange.complete()) wait_and_drive(exchange);
-  } catch (...) {
-    exchange.give_up();
-    throw;
-  }
 }
 
 // ---- reports

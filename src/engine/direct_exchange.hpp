@@ -12,6 +12,7 @@
 #include "copy/walk.hpp"
 #include "engine/context.hpp"
 #include "engine/direct_shape.hpp"
+#include "engine/in_flight.hpp"
 #include "engine/long_messages.hpp"
 #include "engine/polled_exchange.hpp"
 
@@ -120,7 +121,18 @@ std::shared_ptr<Streams> connect_streams(Context& context);
 // Throws what keeps this process from exchanging by streams. owner: "neighborhood", whose they are.
 void check_usable(const Streams& streams, const char* owner);
 
-// Starts and completes it; the streams end if that fails in the middle.
-void run_to_end(DirectExchange& exchange);
+// Starts and completes an exchange by streams; these end if it fails in the middle.
+template <class ByStreams>
+void run_to_end(ByStreams& exchange)
+  requires requires { exchange.traffic(); }
+{
+  try {
+    exchange.start();
+    if (!exchange.complete()) wait_and_drive(exchange);
+  } catch (...) {
+    exchange.give_up();
+    throw;
+  }
+}
 
 }  // namespace tonari

@@ -2,10 +2,13 @@
 #include "engine/direct_shape.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
+#include <string_view>
 
 #include "base/hash.hpp"
 #include "engine/long_messages.hpp"
+#include "engine/named_rank.hpp"
 #include "memory/process.hpp"
 
 namespace tonari {
@@ -141,6 +144,22 @@ DirectShape direct_shape(const Streams& streams, const LocalTopology& topology,
 
 void DirectShape::differ_in_collective(std::uint32_t, std::uint32_t) {
   fail(Errc::mismatch, "some ranks call an all-to-all where others call an allgather");
+}
+
+std::size_t write_sentence(const Error& error, std::byte* at, std::size_t room) {
+  const std::string_view sentence = error.what();
+  const std::size_t length = std::min(sentence.size(), room);
+  std::memcpy(at, sentence.data(), length);
+  return length;
+}
+
+Error told_by(std::int32_t rank, Errc code, const std::byte* at, std::size_t bytes) {
+  return with_rank(rank, Error(code, {reinterpret_cast<const char*>(at), bytes}));
+}
+
+void fail_on_ways(std::int32_t one, std::int32_t other) {
+  fail(Errc::mismatch, "ranks ", std::min(one, other), " and ", std::max(one, other),
+       " call different operations, or with blocks of different sizes; all must have the same");
 }
 
 void DirectShape::seal(Message& message, std::uint32_t detail) {

@@ -67,4 +67,12 @@ struct Misfit {
 std::optional<Misfit> misfit(const DirectShape& shape, const DirectShape::Message& message,
                              const StreamPeer& peer, std::int32_t rank, const MessageHead& head);
 
+// What a rank says in a message instead of its blocks, and how another one understands it.
+std::size_t write_sentence(const Error& error, std::byte* at, std::size_t room);
+Error told_by(std::int32_t rank, Errc code, const std::byte* at, std::size_t bytes);
+
+// Two ranks that send in different ways cannot understand each other. The sentence is the same on
+// both.
+[[noreturn]] void fail_on_ways(std::int32_t one, std::int32_t other);
+
 }  // namespace tonari

@@ -15,7 +15,8 @@
 
 namespace tonari {
 
-// Where a stream's messages go. Tags first_tag and first_tag + 1 of comm belong to it.
+// Where a stream's messages go. Tags first_tag and first_tag + 1 of comm belong to it; the third is
+// for the farewell of a rank that goes on no more (streams.hpp).
 struct MpiRoute {
   std::shared_ptr<const OwnedComm> comm;
   int first_tag = 0, peer = 0;
@@ -24,7 +25,7 @@ struct MpiRoute {
 // Bytes of a first part with its head that every MPI sends at once; receivers have room for at
 // least as many. Bytes of a later part.
 inline constexpr std::size_t eager_part = 4096, later_part = std::size_t{1} << 20;
-inline constexpr int stream_tags = 2;
+inline constexpr int stream_tags = 3;
 
 class MpiOut final : public OutStream {
  public:

@@ -21,6 +21,10 @@ struct MessageHead {
     packed,  // the bytes follow
     listed,  // Pieces follow: where the bytes lie in the sender's memory
     failed,  // what follows is a sentence; `detail` is the error's code
+    // of a call that combines (engine/hop_exchange.hpp): `detail` is the operation and the
+    // message's tag, `expected` the bytes of a block; if it failed, `sent` is the error's code
+    hop,
+    hop_failed,
   };
   Kind kind = packed;
   std::uint32_t detail = 0;  // of a failed message its code, else the collective

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "channels/control_messages.hpp"
+#include "channels/mpi_usable.hpp"
 #include "channels/streams/ring_stream.hpp"
 #include "memory/left_word.hpp"
 
@@ -141,6 +142,7 @@ bool Streams::share(const ConnectGroup& group, std::size_t board_bytes) {
 }
 
 void Streams::open_mpi(int first_tag, const std::vector<std::size_t>& rooms) {
+  farewell_tag_ = first_tag + stream_tags - 1;
   for (std::size_t k = 0; k < count_; ++k) {
     StreamPeer& peer = peers_[k];
     if (peer.shared) continue;
@@ -160,9 +162,25 @@ Streams::~Streams() {
 std::byte* Streams::board() const { return own_.data() + board_at; }
 std::byte* Streams::board(std::size_t k) const { return theirs_[k].data() + board_at; }
 
-void Streams::leave() {
-  left_ = true;
+void Streams::leave() noexcept {
+  if (std::exchange(left_, true)) return;
   if (own_) tell_left(left_word(own_));
+  for (std::size_t k = 0; any_mpi_ && mpi_usable() && k < count_; ++k) {
+    MPI_Request sent = MPI_REQUEST_NULL;
+    if (peers_[k].shared ||
+        MPI_Isend(nullptr, 0, MPI_BYTE, peers_[k].edges.rank, farewell_tag_, comm_->get(), &sent))
+      continue;
+    MPI_Request_free(&sent);
+  }
+}
+
+bool Streams::has_left_by_mpi(const StreamPeer& peer) const {
+  int here = 0;
+  if (!peer.shared)
+    call_mpi("MPI_Iprobe", [&] {
+      return MPI_Iprobe(peer.edges.rank, farewell_tag_, comm_->get(), &here, MPI_STATUS_IGNORE);
+    });
+  return here != 0;
 }
 
 void Streams::check(const StreamPeer& peer, int error) const {
@@ -170,7 +188,7 @@ void Streams::check(const StreamPeer& peer, int error) const {
   if (node_->here(peer.edges.rank) && node_->ended(peer.index, error))
     fail(Errc::peer, "rank ", peer.edges.rank, " (process ", node_->process(peer.index),
          ") has ended, which this rank exchanges blocks with");
-  if (peer.shared && has_left(left_word(theirs_[k])))
+  if (peer.shared ? has_left(left_word(theirs_[k])) : has_left_by_mpi(peer))
     fail(Errc::peer, "rank ", peer.edges.rank,
          " has given up an exchange or freed its neighborhood, and this rank waits for it");
 }

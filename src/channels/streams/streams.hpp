@@ -82,12 +82,13 @@ class Streams {
   bool had_left(const StreamPeer& peer) const;
   // This rank does not go on: an exchange was given up in the middle. The others find out when they
   // have waited for long, and every later exchange on these streams fails.
-  void leave();
+  void leave() noexcept;
   bool left() const { return left_; }
 
  private:
   bool share(const ConnectGroup& group, std::size_t board_bytes);
   void open_mpi(int first_tag, const std::vector<std::size_t>& rooms);
+  bool has_left_by_mpi(const StreamPeer& peer) const;
 
   std::shared_ptr<const Node> node_;
   std::shared_ptr<const OwnedComm> comm_;
@@ -96,6 +97,7 @@ class Streams {
   std::size_t count_ = 0;
   Segment own_;
   std::vector<Segment> theirs_;  // by number of the peer; empty: by MPI
+  int farewell_tag_ = 0;         // to other nodes; an empty message
   bool any_shared_ = false, any_mpi_ = false, left_ = false;
 };
 
