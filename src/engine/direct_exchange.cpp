@@ -121,6 +121,9 @@ void DirectExchange::start_all() {
     if (!peer.edges.received.empty()) {
       link.in_ticket = peer.in_queue.join();
       link.in = Stage::head, ++left_;
+      link.asked = false;
+      if (peer.in_queue.serves(link.in_ticket))
+        expect(peer, link, shape_ ? &shape_->messages[k] : nullptr);
     }
   }
   for (std::size_t k = 0; k < streams_->size(); ++k)
@@ -144,25 +147,22 @@ bool DirectExchange::advance() {
   return moved;
 }
 
-// Between nodes, one look at what has not arrived lets the MPI proceed for all: others are left to
-// later looks, by when they may have arrived.
+// Between nodes, one look at what is not there lets the MPI proceed for all messages, so that is
+// enough for one step: the others may be there at the next. What comes and what goes take turns.
 bool DirectExchange::step_all() {
-  bool moved = false, asked_out = false, asked_in = false;
-  for (std::size_t k = 0; k < streams_->size(); ++k) {
-    const bool by_mpi = !(*streams_)[k].shared;
-    if (links_[k].out != Stage::done && !(by_mpi && asked_out)) {
-      if (step_out(k))
+  bool moved = false, missed = false;
+  const bool in_first = ++steps_ % 2;
+  for (const bool in : {in_first, !in_first})
+    for (std::size_t k = 0; k < streams_->size(); ++k) {
+      if ((in ? links_[k].in : links_[k].out) == Stage::done) continue;
+      const bool by_mpi = !(*streams_)[k].shared;
+      // a message that is not sent yet may be what another rank waits for
+      if (by_mpi && missed && (in || links_[k].out == Stage::taken)) continue;
+      if (in ? step_in(k) : step_out(k))
         moved = true;
       else
-        asked_out = asked_out || by_mpi;
+        missed = missed || by_mpi;
     }
-    if (links_[k].in != Stage::done && !(by_mpi && asked_in)) {
-      if (step_in(k))
-        moved = true;
-      else
-        asked_in = asked_in || by_mpi;
-    }
-  }
   return moved;
 }
 
@@ -197,6 +197,11 @@ bool DirectExchange::step_out(std::size_t k) {
 }
 
 bool DirectExchange::begin_out(StreamPeer& peer, Link& link, const DirectShape::Message* message) {
+  if (message && peer.out->is_bare(message->head, message->send.bytes())) {
+    push_bare(*peer.out, *message);
+    link.out = Stage::taken;
+    return true;
+  }
   std::byte* const at = peer.out->first();
   if (!at) return false;
   if (!message) {
@@ -229,6 +234,15 @@ bool DirectExchange::begin_out(StreamPeer& peer, Link& link, const DirectShape::
   link.out = Stage::parts;
   send_parts(peer, link, *message);
   return true;
+}
+
+void DirectExchange::push_bare(OutStream& out, const DirectShape::Message& message) const {
+  const Bytes all = message.send.bytes();
+  std::byte* const from = base(message.send_from);
+  if (message.pieces == 1) return out.push_bare(first_piece(from, message.send), all);
+  std::byte* const packed = out.bare_place(all);
+  Walk(from, message.send).gather(packed, all);
+  out.push_bare(packed, all);
 }
 
 bool DirectExchange::send_parts(StreamPeer& peer, Link& link, const DirectShape::Message& message) {
@@ -284,8 +298,23 @@ bool DirectExchange::step_in(std::size_t k) {
                                 : receive_parts(peer, link, message);
 }
 
+// A message that comes without its head goes to its place, if that is one piece.
+void DirectExchange::expect(StreamPeer& peer, Link& link, const DirectShape::Message* message) {
+  link.asked = true;
+  const MessageHead* const head = peer.in->bare_head();
+  if (!head) return;
+  const Bytes bytes = bytes_of(*head, peer.edges.received.size());
+  if (bytes < least_bare) return;
+  const bool straight = message && message->whole && head->detail == message->head.detail &&
+                        head->sent == message->head.expected &&
+                        head->sent_print == message->head.expected_print;
+  peer.in->expect_bare(
+      straight ? first_piece(base(message->receive_to), message->recv[0]) : nullptr, bytes);
+}
+
 // Most looks find nothing, so they cost little.
 bool DirectExchange::begin_in(StreamPeer& peer, Link& link, const DirectShape::Message* message) {
+  if (!link.asked) expect(peer, link, message);
   std::size_t bytes;
   const std::byte* const at = peer.in->first(link.head, bytes);
   if (!at) return false;
@@ -316,7 +345,8 @@ void DirectExchange::take_first(StreamPeer& peer, Link& link, const DirectShape:
             message->scattered);
   } else if (!link.drop && bytes == link.incoming && message->whole) {
     link.received = bytes;
-    std::memcpy(first_piece(base(message->receive_to), message->recv[0]), at, bytes);
+    std::byte* const to = first_piece(base(message->receive_to), message->recv[0]);
+    if (at != to) std::memcpy(to, at, bytes);
   } else {
     link.received = bytes;
     for (std::size_t n = 0; !link.drop && n < message->recv.size(); ++n) {

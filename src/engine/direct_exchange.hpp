@@ -57,7 +57,8 @@ class DirectExchange final : public PolledExchange<DirectExchange> {
   struct Link {
     std::uint64_t out_ticket = 0, in_ticket = 0;
     Stage out = Stage::done, in = Stage::done;
-    bool drop = false;  // what comes is of no use
+    bool drop = false;   // what comes is of no use
+    bool asked = false;  // whether it comes without a head
     Bytes sent = 0, received = 0, incoming = 0;
     MessageHead head;  // of what comes
     Walk from;
@@ -73,11 +74,13 @@ class DirectExchange final : public PolledExchange<DirectExchange> {
 
   bool step_out(std::size_t k);
   bool begin_out(StreamPeer& peer, Link& link, const DirectShape::Message* message);
+  void push_bare(OutStream& out, const DirectShape::Message& message) const;
   bool send_parts(StreamPeer& peer, Link& link, const DirectShape::Message& message);
   void end_out(StreamPeer& peer, Link& link);
   void push_failure(OutStream& out, std::byte* at, const Error& error) const;
 
   bool step_in(std::size_t k);
+  void expect(StreamPeer& peer, Link& link, const DirectShape::Message* message);
   bool begin_in(StreamPeer& peer, Link& link, const DirectShape::Message* message);
   void take_first(StreamPeer& peer, Link& link, const DirectShape::Message* message,
                   const std::byte* at, std::size_t bytes);
@@ -108,6 +111,7 @@ class DirectExchange final : public PolledExchange<DirectExchange> {
   Bytes read_from_ = 0;  // messages of so many bytes are read where they lie
   LongMessages::Clock::duration spent_{};
   std::vector<std::byte> staged_;  // what was read and is not one piece here
+  std::uint32_t steps_ = 0;
   int messages_ = 0;
   bool refused_ = false;
   std::optional<Error> failure_;  // of the lowest rank that has one; this rank's own before all

@@ -2,6 +2,7 @@
 #include "channels/streams/mpi_stream.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -16,7 +17,14 @@
 
 namespace tonari {
 
-MpiOut::MpiOut(MpiRoute route, std::size_t room) : route_(std::move(route)), room_(room) {
+namespace {
+
+constexpr int later = 1, bare = 2;  // tags from the first one on
+
+}  // namespace
+
+MpiOut::MpiOut(MpiRoute route, std::size_t room, std::shared_ptr<SeenMessages> seen)
+    : route_(std::move(route)), room_(room), seen_(std::move(seen)) {
   for (Place& place : first_) place.memory = Memory(room);
 }
 
@@ -27,18 +35,19 @@ MpiOut::~MpiOut() {
     for (Place& place : *both)
       if (abandon(std::span(&place.request, 1), [](std::size_t) { return true; }))
         leak(std::move(place.memory));
+  if (abandon(std::span(&bare_, 1), [](std::size_t) { return true; })) leak(std::move(packed_));
 }
 
-bool MpiOut::free(Place& place) {
+bool MpiOut::complete(MPI_Request& request) {
   int done = 1;
-  if (place.request != MPI_REQUEST_NULL)
-    call_mpi("MPI_Test", [&] { return MPI_Test(&place.request, &done, MPI_STATUS_IGNORE); });
+  if (request != MPI_REQUEST_NULL)
+    call_mpi("MPI_Test", [&] { return MPI_Test(&request, &done, MPI_STATUS_IGNORE); });
   return done != 0;
 }
 
 std::byte* MpiOut::first() {
   Place& place = first_[next_first_];
-  return free(place) ? place.memory.data() + sizeof(MessageHead) : nullptr;
+  return free(place) ? place.memory.data() + sizeof(MpiHead) : nullptr;
 }
 
 std::byte* MpiOut::more() {
@@ -48,7 +57,7 @@ std::byte* MpiOut::more() {
 }
 
 bool MpiOut::taken() {
-  bool all = true;
+  bool all = complete(bare_);
   for (std::array<Place, places>* both : {&first_, &more_})
     for (Place& place : *both) all = free(place) && all;
   return all;
@@ -62,14 +71,36 @@ void MpiOut::send(Place& place, std::size_t bytes, int tag) {
 
 void MpiOut::push_first(const MessageHead& head, std::size_t bytes) {
   Place& place = first_[next_first_];
-  std::memcpy(place.memory.data(), &head, sizeof head);
-  send(place, sizeof head + bytes, route_.first_tag);
+  ++sent_;
+  if (head.kind != MessageHead::packed || !(head == last_)) same_since_ = sent_, promised_ = false;
+  last_ = head;
+  if (seen_->there.load(std::memory_order_acquire) >= same_since_ && sent_ > same_since_)
+    promised_ = true;
+  const MpiHead all{head, promised_, seen_->here.load(std::memory_order_acquire)};
+  std::memcpy(place.memory.data(), &all, sizeof all);
+  send(place, sizeof all + bytes, route_.first_tag);
   next_first_ = (next_first_ + 1) % places;
 }
 
 void MpiOut::push_more(std::size_t bytes) {
-  send(more_[next_more_], bytes, route_.first_tag + 1);
+  send(more_[next_more_], bytes, route_.first_tag + later);
   next_more_ = (next_more_ + 1) % places;
+}
+
+bool MpiOut::is_bare(const MessageHead& head, Bytes bytes) const {
+  return promised_ && bytes >= least_bare && bytes <= INT_MAX && head == last_;
+}
+
+std::byte* MpiOut::bare_place(Bytes bytes) {
+  if (packed_.bytes() < bytes) packed_ = Memory(bytes);
+  return packed_.data();
+}
+
+void MpiOut::push_bare(const std::byte* at, Bytes bytes) {
+  ++sent_;
+  check_mpi(MPI_Isend(at, static_cast<int>(bytes), MPI_BYTE, route_.peer, route_.first_tag + bare,
+                      route_.comm->get(), &bare_),
+            "MPI_Isend");
 }
 
 namespace {
@@ -94,7 +125,8 @@ int take_back_all(MPI_Comm, int, void*, void*) {
 
 }  // namespace
 
-MpiIn::MpiIn(MpiRoute route, std::size_t room) : route_(std::move(route)), first_(room) {
+MpiIn::MpiIn(MpiRoute route, std::size_t room, std::shared_ptr<SeenMessages> seen)
+    : route_(std::move(route)), first_(room), seen_(std::move(seen)) {
   const std::lock_guard lock(opened().mutex);
   if (!opened().hooked) opened().hooked = call_in_finalize(take_back_all);
   opened().all.insert(this);
@@ -112,6 +144,7 @@ void MpiIn::close() {
   std::array requests{more_request_, active_ ? first_request_ : MPI_REQUEST_NULL};
   if (abandon(requests, [](std::size_t) { return false; }))
     leak(std::move(first_), std::move(more_));
+  expect_nothing();
   if (!active_ && first_request_ != MPI_REQUEST_NULL) MPI_Request_free(&first_request_);
   first_request_ = more_request_ = MPI_REQUEST_NULL;
   active_ = false;
@@ -161,15 +194,55 @@ bool MpiIn::arrives(MPI_Status& status) {
 }
 
 const std::byte* MpiIn::first(MessageHead& head, std::size_t& bytes) {
+  if (bare_here_ || (active_ && bare_arrives())) {
+    head = last_, bytes = bare_bytes_;
+    return bare_to_;
+  }
   if (active_) {
+    // Where a bare message is expected, few looks ask for another one.
+    constexpr std::uint32_t ask_every = 8;
+    if (bare_request_ != MPI_REQUEST_NULL && ++looks_ % ask_every != 0) return nullptr;
     MPI_Status status;
     if (!arrives(status)) return nullptr;
     active_ = false;
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes_), "MPI_Get_count");
   }
-  std::memcpy(&head, first_.data(), sizeof head);
-  bytes = static_cast<std::size_t>(bytes_) - sizeof head;
-  return first_.data() + sizeof head;
+  read_head(head);
+  bytes = static_cast<std::size_t>(bytes_) - sizeof(MpiHead);
+  return first_.data() + sizeof(MpiHead);
+}
+
+void MpiIn::read_head(MessageHead& head) {
+  MpiHead all;
+  std::memcpy(&all, first_.data(), sizeof all);
+  expect_nothing();
+  head = last_ = all.head;
+  promised_ = all.promises;
+  seen_->there.store(all.seen, std::memory_order_release);
+}
+
+// ---- bare messages
+
+void MpiIn::expect_bare(std::byte* to, Bytes bytes) {
+  if (!to && bare_.bytes() < bytes) bare_ = Memory(bytes);
+  bare_to_ = to ? to : bare_.data();
+  bare_bytes_ = bytes;
+  check_mpi(MPI_Irecv(bare_to_, static_cast<int>(bytes), MPI_BYTE, route_.peer,
+                      route_.first_tag + bare, route_.comm->get(), &bare_request_),
+            "MPI_Irecv");
+}
+
+void MpiIn::expect_nothing() {
+  if (abandon(std::span(&bare_request_, 1), [](std::size_t) { return false; }))
+    leak(std::move(bare_));
+  bare_request_ = MPI_REQUEST_NULL;
+}
+
+bool MpiIn::bare_arrives() {
+  if (bare_request_ == MPI_REQUEST_NULL) return false;
+  int done = 0;
+  call_mpi("MPI_Test", [&] { return MPI_Test(&bare_request_, &done, MPI_STATUS_IGNORE); });
+  return bare_here_ = done != 0;
 }
 
 const std::byte* MpiIn::more(Bytes left, std::size_t& bytes) {
@@ -177,7 +250,7 @@ const std::byte* MpiIn::more(Bytes left, std::size_t& bytes) {
   if (!std::exchange(more_posted_, true)) {
     if (!more_.data()) more_ = Memory(later_part);
     check_mpi(MPI_Irecv(more_.data(), static_cast<int>(bytes), MPI_BYTE, route_.peer,
-                        route_.first_tag + 1, route_.comm->get(), &more_request_),
+                        route_.first_tag + later, route_.comm->get(), &more_request_),
               "MPI_Irecv");
   }
   int done = 1;
@@ -188,7 +261,8 @@ const std::byte* MpiIn::more(Bytes left, std::size_t& bytes) {
 
 void MpiIn::release() {
   if (std::exchange(more_posted_, false)) return;
-  open();
+  seen_->here.fetch_add(1, std::memory_order_release);
+  if (!std::exchange(bare_here_, false)) open();
 }
 
 }  // namespace tonari

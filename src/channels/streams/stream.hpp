@@ -34,7 +34,12 @@ struct MessageHead {
   std::uint64_t sent_print = 0;
   Bytes expected = 0;
   std::uint64_t expected_print = 0;
+
+  friend bool operator==(const MessageHead&, const MessageHead&) = default;
 };
+
+// Messages of at least so many bytes may come without a head where the last ones had the same.
+inline constexpr Bytes least_bare = 4096;
 
 class OutStream {
  public:
@@ -52,6 +57,11 @@ class OutStream {
   // Whether nothing of the last message needs this rank any more; asked of listed messages and of
   // those that stay.
   virtual bool taken() = 0;
+  // Whether a message goes without its head. Then push_bare() sends so many bytes from where they
+  // are, which stay there until they are taken: of the program, or bare_place().
+  virtual bool is_bare(const MessageHead& /*head*/, Bytes /*bytes*/) const { return false; }
+  virtual std::byte* bare_place(Bytes /*bytes*/) { return nullptr; }
+  virtual void push_bare(const std::byte* /*at*/, Bytes /*bytes*/) {}
 };
 
 class InStream {
@@ -62,6 +72,11 @@ class InStream {
   // Of a message of which `left` bytes are still to come.
   virtual const std::byte* more(Bytes left, std::size_t& bytes) = 0;
   virtual void release() = 0;  // the part was read
+  // The head of the next message if it may come without; else null. Then expect_bare() says where
+  // its bytes go, null: to memory of the stream. first() returns the place, all bytes are there.
+  virtual const MessageHead* bare_head() const { return nullptr; }
+  virtual void expect_bare(std::byte* /*to*/, Bytes /*bytes*/) {}
+  virtual void expect_nothing() {}  // takes that back
 };
 
 }  // namespace tonari

@@ -148,8 +148,9 @@ void Streams::open_mpi(int first_tag, const std::vector<std::size_t>& rooms) {
     if (peer.shared) continue;
     any_mpi_ = true;
     const MpiRoute route{comm_, first_tag, peer.edges.rank};
-    peer.out = std::make_unique<MpiOut>(route, rooms[k]);
-    auto in = std::make_unique<MpiIn>(route, room_for(count_));
+    const auto seen = std::make_shared<SeenMessages>();
+    peer.out = std::make_unique<MpiOut>(route, rooms[k], seen);
+    auto in = std::make_unique<MpiIn>(route, room_for(count_), seen);
     in->open();
     peer.in = std::move(in);
   }
@@ -167,8 +168,9 @@ void Streams::leave() noexcept {
   if (own_) tell_left(left_word(own_));
   for (std::size_t k = 0; any_mpi_ && mpi_usable() && k < count_; ++k) {
     MPI_Request sent = MPI_REQUEST_NULL;
-    if (peers_[k].shared ||
-        MPI_Isend(nullptr, 0, MPI_BYTE, peers_[k].edges.rank, farewell_tag_, comm_->get(), &sent))
+    if (peers_[k].shared) continue;
+    peers_[k].in->expect_nothing();  // the program's memory is its own again
+    if (MPI_Isend(nullptr, 0, MPI_BYTE, peers_[k].edges.rank, farewell_tag_, comm_->get(), &sent))
       continue;
     MPI_Request_free(&sent);
   }
