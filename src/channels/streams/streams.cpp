@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "channels/abandon.hpp"
 #include "channels/control_messages.hpp"
 #include "channels/mpi_usable.hpp"
 #include "channels/streams/ring_stream.hpp"
@@ -166,6 +167,9 @@ std::byte* Streams::board(std::size_t k) const { return theirs_[k].data() + boar
 void Streams::leave() noexcept {
   if (std::exchange(left_, true)) return;
   if (own_) tell_left(left_word(own_));
+  // Nobody receives what is under way. MPICH would give the number of a communicator that is freed
+  // to a later one, which would then receive it.
+  if (any_mpi_) (void)error_of([&] { leak(std::shared_ptr(comm_)); });
   for (std::size_t k = 0; any_mpi_ && mpi_usable() && k < count_; ++k) {
     MPI_Request sent = MPI_REQUEST_NULL;
     if (peers_[k].shared) continue;
