@@ -23,9 +23,9 @@
 
 namespace tonari {
 
-// Where a stream's messages go. Tags first_tag to first_tag + 2 of comm belong to it: of first parts,
-// later parts and bare messages. The fourth is for the farewell of a rank that goes on no more
-// (streams.hpp).
+// Where a stream's messages go. Tags first_tag to first_tag + 2 of comm belong to it: of first
+// parts, later parts and bare messages. The fourth is for the farewell of a rank that goes on no
+// more (streams.hpp).
 struct MpiRoute {
   std::shared_ptr<const OwnedComm> comm;
   int first_tag = 0, peer = 0;
