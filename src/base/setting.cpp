@@ -86,8 +86,8 @@ constexpr Setting table[] = {
      "store-and-forward/2",
      "auto", "sparse exchanges", true, "how messages find receivers that do not expect them",
      Errc::algorithm},
-    {"", "TONARI_NODES", word, "the sizes of nodes, such as 4 or 1,3,4",
-     "as MPI_COMM_TYPE_SHARED tells", "neighborhoods, grids, vectors, in place", true,
+    {"", "TONARI_NODES", word, "the sizes of nodes, such as 4 or 1,3,4", "as the system tells",
+     "neighborhoods, grids, vectors, in place", true,
      "pretend the ranks are on several nodes, for tests: 4 means nodes of four consecutive ranks; "
      "1,3,4 means the first nodes, and one with the rest"},
     {"", "TONARI_SHM_DIR", word, "a directory in memory (tmpfs)", "", "shared memory", false,

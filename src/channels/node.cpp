@@ -9,14 +9,16 @@
 #include "channels/collective.hpp"
 
 namespace tonari {
-namespace {
 
 // The data that ranks of a node tell each other.
-struct Card {
+struct Node::Card {
   std::int64_t rank, process;
+  std::uint64_t system;         // where it runs; 0: it does not know
   std::uint64_t address, word;  // where this word lies there
   Cpus cpus;
 };
+
+namespace {
 
 // A word that only this process has at its address, for others to read, and to write as it is. It
 // outlives every node: another rank may write it after this one has failed.
@@ -25,12 +27,12 @@ std::uint64_t& own_word() {
   return word;
 }
 
-bool can_read_and_write(const Card& card) {
+bool can_read_and_write(std::int64_t process, std::uint64_t address, std::uint64_t word) {
   std::uint64_t seen = 0;
   const Piece here{reinterpret_cast<std::uintptr_t>(&seen), sizeof seen},
-      there{card.address, sizeof card.word};
-  return read_process(card.process, {&here, 1}, {&there, 1}) == 0 && seen == card.word &&
-         write_process(card.process, {&there, 1}, {&here, 1}) == 0;
+      there{address, sizeof word};
+  return read_process(process, {&here, 1}, {&there, 1}) == 0 && seen == word &&
+         write_process(process, {&there, 1}, {&here, 1}) == 0;
 }
 
 // The ranks of the whole job on this node, as launchers report them: ranks outside of the
@@ -55,15 +57,48 @@ std::shared_ptr<const Watch> shared_watch(std::int64_t process) {
 
 }  // namespace
 
-Node::Node(MPI_Comm members, std::int32_t rank, const std::function<void()>& ready) {
-  int me = 0, size = 0;
-  MPI_Comm_rank(members, &me);
-  MPI_Comm_size(members, &size);
-  const Card mine{rank, this_process(), reinterpret_cast<std::uintptr_t>(&own_word()), own_word(),
-                  allowed_cpus()};
+namespace {
+
+int own_rank(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+// What all ranks of the communicator tell each other.
+template <class Card>
+std::vector<Card> cards_of(MPI_Comm comm, std::int32_t rank, const std::function<void()>& ready) {
+  int size = 0;
+  MPI_Comm_size(comm, &size);
+  const Card mine{rank,          this_process(),
+                  this_system(), reinterpret_cast<std::uintptr_t>(&own_word()),
+                  own_word(),    allowed_cpus()};
   std::vector<Card> cards(static_cast<std::size_t>(size));
   ready();
-  gather_all(&mine, sizeof mine, MPI_BYTE, cards.data(), members);
+  gather_all(&mine, sizeof mine, MPI_BYTE, cards.data(), comm);
+  return cards;
+}
+
+}  // namespace
+
+Node::Node(MPI_Comm members, std::int32_t rank, const std::function<void()>& ready)
+    : Node(cards_of<Card>(members, rank, ready), static_cast<std::size_t>(own_rank(members))) {}
+
+std::shared_ptr<const Node> Node::on_one_system(MPI_Comm comm, std::span<const std::int32_t> among,
+                                                const std::function<void()>& ready) {
+  const std::int32_t rank = own_rank(comm);
+  std::vector<Card> cards = cards_of<Card>(comm, rank, ready);
+  if (std::ranges::find(cards, 0U, &Card::system) != cards.end()) return nullptr;
+  const std::uint64_t here = cards[static_cast<std::size_t>(rank)].system;
+  const auto is_one = [&](const Card& card) {
+    return among.empty() || std::ranges::find(among, card.rank) != among.end();
+  };
+  std::erase_if(cards, [&](const Card& card) { return card.system != here || !is_one(card); });
+  const auto me = std::ranges::find(cards, std::int64_t{rank}, &Card::rank);
+  return std::shared_ptr<const Node>(new Node(cards, static_cast<std::size_t>(me - cards.begin())));
+}
+
+Node::Node(std::span<const Card> cards, std::size_t me) {
   Cpus cpus{};
   for (const Card& card : cards) {
     ranks_.push_back(static_cast<std::int32_t>(card.rank));
@@ -71,11 +106,13 @@ Node::Node(MPI_Comm members, std::int32_t rank, const std::function<void()>& rea
     watches_.push_back(card.process == this_process() ? nullptr : shared_watch(card.process));
     for (std::size_t k = 0; k < cpus.size(); ++k) cpus[k] |= card.cpus[k];
   }
+  const int size = static_cast<int>(cards.size());
   const bool bound =
-      std::ranges::any_of(cards, [&](const Card& card) { return card.cpus != mine.cpus; });
+      std::ranges::any_of(cards, [&](const Card& card) { return card.cpus != cards[me].cpus; });
   crowded_ = is_crowded(bound ? size : std::max(size, ranks_of_job_here()), cpus);
   // permissions are the same for all processes of one user
-  reads_ = can_read_and_write(cards[static_cast<std::size_t>(me + 1) % cards.size()]);
+  const Card& next = cards[(me + 1) % cards.size()];
+  reads_ = can_read_and_write(next.process, next.address, next.word);
 }
 
 std::size_t Node::index(std::int32_t rank) const {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "memory/process.hpp"
@@ -20,6 +21,12 @@ class Node {
   // this process's number in the communicator that ranks() counts in. `ready` is called when this
   // rank has all memory that it needs until it has met the others, who would wait for it.
   Node(MPI_Comm members, std::int32_t rank, const std::function<void()>& ready = [] {});
+  // Collective over all ranks of `comm`, which need no communicator of their node then: those of
+  // them that run on this one's system, and of these the ones in `among`, unless that is empty.
+  // Null on all ranks if one of them does not know its system.
+  static std::shared_ptr<const Node> on_one_system(MPI_Comm comm,
+                                                   std::span<const std::int32_t> among,
+                                                   const std::function<void()>& ready);
 
   const std::vector<std::int32_t>& ranks() const { return ranks_; }  // ascending
   std::size_t index(std::int32_t rank) const;  // in ranks(); ranks().size() if it is elsewhere
@@ -36,6 +43,9 @@ class Node {
   bool reads_memory() const { return reads_; }
 
  private:
+  struct Card;
+  Node(std::span<const Card> cards, std::size_t me);
+
   std::vector<std::int32_t> ranks_;
   std::vector<std::int64_t> processes_;
   std::vector<std::shared_ptr<const Watch>> watches_;  // null: of this process

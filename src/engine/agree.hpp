@@ -126,5 +126,7 @@ void run_collectively(MPI_Comm comm, Work&& work) {
 
 // Collective: returns rank 0's text on all ranks.
 std::string broadcast(MPI_Comm comm, const std::string& text);
+// The same for what is mostly short: up to 111 bytes take one agreement.
+std::string broadcast_line(MPI_Comm comm, const std::string& text);
 
 }  // namespace tonari

@@ -230,11 +230,14 @@ std::string machine_key(MPI_Comm comm) {
   MPI_Comm_size(comm, &ranks);
   const Ballot here = Hash().bytes(host).value();
   const bool one_node = agree(comm, std::nullopt, std::span(&here, 1))[0];
-  std::string key = text(host, "|", ranks, " ranks|", one_node ? "one node|" : "several nodes|",
-                         std::hex, tuning_environment(), std::dec, "|", version);
+  const std::string first = broadcast_line(comm, text(std::hex, tuning_environment(), " ", host));
+  const std::size_t blank = std::min(first.find(' '), first.size());
+  std::string key =
+      text(first.substr(std::min(blank + 1, first.size())), "|", ranks, " ranks|",
+           one_node ? "one node|" : "several nodes|", first.substr(0, blank), "|", version);
   for (char& c : key)
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  return broadcast(comm, key.substr(0, 400));
+  return key.substr(0, 400);
 }
 
 LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node, bool& complete) {

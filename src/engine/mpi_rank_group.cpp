@@ -21,7 +21,7 @@ Word dropped[MpiRankGroup::most_words];
 
 }  // namespace
 
-MpiRankGroup::MpiRankGroup(MPI_Comm comm, int longest_message)
+MpiRankGroup::MpiRankGroup(MPI_Comm comm, int longest_message, Number number)
     : comm_(comm), longest_message_(longest_message) {
   if (longest_message < 1 || longest_message > most_words)
     fail(Errc::internal, "messages of ", longest_message, " words");
@@ -30,7 +30,7 @@ MpiRankGroup::MpiRankGroup(MPI_Comm comm, int longest_message)
   MPI_Comm_rank(comm, &rank);
   here_ = {rank};
   // an earlier group's last exchange may have had the tag of this one's first
-  stay_together(comm_);
+  if (number == Number::later) stay_together(comm_);
 }
 
 void MpiRankGroup::send(std::size_t k, std::int32_t to, std::span<const Word> words) {

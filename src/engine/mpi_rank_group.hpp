@@ -25,8 +25,11 @@ class MpiRankGroup final : public RankGroup {
   // Collective. `comm` is not owned and must outlive the group; its messages have the planning tags
   // (channels/control_tags.hpp). Only one group may exist at a time. A message has at most
   // longest_message words (1 to most_words, the same on all ranks). If the messages for one rank
-  // are longer together, they are cut.
-  explicit MpiRankGroup(MPI_Comm comm, int longest_message = most_words);
+  // are longer together, they are cut. The first group of a communicator need not meet, since none
+  // of an earlier one's messages can be on its way.
+  enum class Number : bool { first, later };
+  explicit MpiRankGroup(MPI_Comm comm, int longest_message = most_words,
+                        Number number = Number::later);
   MpiRankGroup(const MpiRankGroup&) = delete;
   MpiRankGroup& operator=(const MpiRankGroup&) = delete;
   using RankGroup::max;

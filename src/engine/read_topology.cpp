@@ -152,9 +152,11 @@ std::string nodes_in_environment() {
   return in_environment(setting(SettingId::nodes)).value_or("");
 }
 
-NodeMembers agree_on_nodes(MPI_Comm comm, const std::string& text, bool* changed) {
+NodeMembers agree_on_nodes(MPI_Comm comm, const std::string& text, bool* changed,
+                           const std::optional<Error>& mine) {
   NodeMembers members;
   const std::optional<Error> error = error_of([&] {
+    if (mine) throw *mine;
     if (!text.empty())
       members =
           node_from_text(text, setting(SettingId::nodes).variable, size_of(comm), rank_in(comm));
@@ -170,21 +172,34 @@ NodeMembers agree_on_nodes(MPI_Comm comm, const std::string& text, bool* changed
   return members;
 }
 
-RankNode read_node(MPI_Comm comm) {
+namespace {
+
+// As the MPI tells, whose call may keep a core from ranks that share it.
+std::shared_ptr<const Node> node_by_mpi(MPI_Comm comm, const NodeMembers& emulated,
+                                        const std::function<void()>& ready) {
   const int rank = rank_in(comm);
-  const std::string text = nodes_in_environment();
-  const bool emulated = !text.empty();
-  NodeMembers members = agree_on_nodes(comm, text);
   OwnedComm sharing, part;
   call_mpi("MPI_Comm_split_type", [&] {
     return MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, sharing.place());
   });
-  if (emulated)
+  if (!emulated.ranks.empty())
     call_mpi("MPI_Comm_split",
-             [&] { return MPI_Comm_split(sharing.get(), members.node, rank, part.place()); });
-  auto node = std::make_shared<const Node>(emulated ? part.get() : sharing.get(), rank,
-                                           [comm] { stay_together(comm); });
-  if (!emulated) members = {node->ranks().front(), node->ranks()};
+             [&] { return MPI_Comm_split(sharing.get(), emulated.node, rank, part.place()); });
+  return std::make_shared<const Node>(emulated.ranks.empty() ? sharing.get() : part.get(), rank,
+                                      ready);
+}
+
+}  // namespace
+
+RankNode read_node(MPI_Comm comm, NodeMembers members, int most_told) {
+  const auto ready = [comm] { stay_together(comm); };
+  std::shared_ptr<const Node> node;
+  if (size_of(comm) <= most_told) node = Node::on_one_system(comm, members.ranks, ready);
+  if (!node) {
+    stay_together(comm);
+    node = node_by_mpi(comm, members, ready);
+  }
+  if (members.ranks.empty()) members = {node->ranks().front(), node->ranks()};
   return {std::move(members), std::move(node)};
 }
 

@@ -50,7 +50,7 @@ std::vector<std::int32_t> read_ranks(MPI_Comm comm, int count, const int* list, 
 
 // The node of the calling rank.
 struct RankNode {
-  // as MPI_COMM_TYPE_SHARED tells, or as the environment variable TONARI_NODES says (for tests;
+  // as the system tells, or as the environment variable TONARI_NODES says (for tests;
   // topology/nodes.hpp)
   NodeMembers members;
   // those of them that can share memory: made-up nodes can split real ones, but not join them
@@ -62,10 +62,12 @@ std::string nodes_in_environment();
 // Collective: throws Errc::mismatch on all ranks if this text of TONARI_NODES differs between them,
 // and a rank's error if it makes no sense there. Returns the emulated node of the calling rank;
 // without members if the text is empty. `changed` tells whether something else has, on this rank,
-// and afterwards whether on any.
-NodeMembers agree_on_nodes(MPI_Comm comm, const std::string& text, bool* changed = nullptr);
+// and afterwards whether on any. An error that a rank comes with is thrown on all.
+NodeMembers agree_on_nodes(MPI_Comm comm, const std::string& text, bool* changed = nullptr,
+                           const std::optional<Error>& mine = std::nullopt);
 
-// Collective; throws on all ranks if the variable makes no sense or differs between them.
-RankNode read_node(MPI_Comm comm);
+// Collective: emulated are the members that agree_on_nodes has found. In communicators of up to
+// most_told ranks all tell all where they run; in larger ones the MPI is asked.
+RankNode read_node(MPI_Comm comm, NodeMembers emulated, int most_told = 512);
 
 }  // namespace tonari

@@ -179,12 +179,15 @@ bool gather(std::vector<Kept>& kept, int rank, ReportTable& table) {
 }  // namespace
 
 // Memory is taken before ranks decide, and nothing fails afterwards.
-JoinedReport join_report(const std::shared_ptr<const OwnedComm>& duplicate) {
+JoinedReport join_report(const std::shared_ptr<const OwnedComm>& duplicate,
+                         const std::optional<Error>& mine) {
   Kept made;
   Contribution contribution;
   Place place;
-  const std::optional<Error> error =
-      error_of([&] { contribution = prepare(duplicate, made, place); });
+  const std::optional<Error> error = error_of([&] {
+    if (mine) throw *mine;
+    contribution = prepare(duplicate, made, place);
+  });
   const Ballot ballots[] = {contribution.records, contribution.keeps};
   const std::vector<bool> same = agree(duplicate->get(), error, ballots);
   if (!contribution.records || !same[0]) return {};

@@ -142,10 +142,15 @@ SharedComm::~SharedComm() = default;
 
 std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
   make_keys();
+  std::shared_ptr<SharedComm> there;
   if (void* known = attribute(comm, attached().key))
-    return *static_cast<std::shared_ptr<SharedComm>*>(known);
-  if (void* known = attribute(comm, attached().duplicate))
-    return static_cast<std::weak_ptr<SharedComm>*>(known)->lock();
+    there = *static_cast<std::shared_ptr<SharedComm>*>(known);
+  else if (void* duplicate = attribute(comm, attached().duplicate))
+    there = static_cast<std::weak_ptr<SharedComm>*>(duplicate)->lock();
+  if (there) {
+    there->fresh_ = false;
+    return there;
+  }
   std::shared_ptr<OwnedComm> copy;
   std::shared_ptr<SharedComm> made;
   std::unique_ptr<std::shared_ptr<SharedComm>> held;
@@ -162,8 +167,13 @@ std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
                      const std::lock_guard lock(attached().mutex);
                      attached().all.reserve(attached().all.size() + 1);
                    });
-  agree(comm, error_of([&] { duplicate(comm, *copy); }));
-  made->open();
+  std::string text;
+  const std::optional<Error> error = error_of([&] {
+    duplicate(comm, *copy);
+    text = nodes_in_environment();
+  });
+  NodeMembers emulated = agree_on_nodes(comm, text, nullptr, error);
+  made->open(std::move(text), std::move(emulated));
   attach(made->comm(), attached().duplicate, std::move(known));
   {
     const std::lock_guard lock(attached().mutex);
@@ -175,7 +185,7 @@ std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
 }
 
 // Collective.
-void SharedComm::open() {
+void SharedComm::open(std::string nodes_text, NodeMembers emulated) {
   watch_forks();  // all that a child must leave alone belongs to such an object
   MPI_Comm_rank(comm(), &rank_);
   MPI_Comm_size(comm(), &ranks_);
@@ -185,10 +195,10 @@ void SharedComm::open() {
   MPI_Comm_get_attr(world_runs() ? MPI_COMM_WORLD : comm(), MPI_TAG_UB, &value, &found);
   if (found) most_tag_ = *static_cast<int*>(value);
   warn_of_variables(rank_);
-  run_collectively(comm(), [&] {
-    look_at_nodes();
-    joined_ = join_report(comm_);
-  });
+  const std::optional<Error> error =
+      error_of([&] { look_at_nodes(std::move(nodes_text), std::move(emulated)); });
+  if (error && error->on_all_ranks()) throw *error;
+  joined_ = join_report(comm_, error);
 }
 
 void SharedComm::reserve_tags(std::size_t count) {
@@ -228,7 +238,9 @@ void SharedComm::report_at_end() {
 }
 
 RankGroup& SharedComm::group() {
-  if (!group_) group_ = std::make_unique<MpiRankGroup>(comm());
+  if (!group_)
+    group_ = std::make_unique<MpiRankGroup>(comm(), MpiRankGroup::most_words,
+                                            MpiRankGroup::Number::first);
   return *group_;
 }
 
@@ -278,27 +290,28 @@ void SharedComm::trim_windows() {
 }
 
 void SharedComm::update_nodes() {
-  const std::string now = nodes_in_environment();
+  if (fresh_) return;
+  std::string now = nodes_in_environment();
   bool other_tuning = !machine_key_.empty() && tuning_ != tuning_environment();
-  agree_on_nodes(comm(), now, &other_tuning);
+  NodeMembers emulated = agree_on_nodes(comm(), now, &other_tuning);
   if (other_tuning) machine_key_.clear(), machine_.reset();
-  if (now != nodes_text_) look_at_nodes();
+  if (now != nodes_text_) look_at_nodes(std::move(now), std::move(emulated));
 }
 
 // All ranks keep what was found, or none does, because it decides who asks the others.
-void SharedComm::look_at_nodes() {
-  RankNode found = read_node(comm());
+void SharedComm::look_at_nodes(std::string text, NodeMembers emulated) {
+  RankNode found = read_node(comm(), std::move(emulated));
   const std::size_t here = found.node->ranks().size();
   const bool several = here > 1, elsewhere = here < static_cast<std::size_t>(ranks_);
-  int words[] = {several, several && !found.node->reads_memory(), elsewhere, found.node->crowded()};
-  std::string text = nodes_in_environment();
+  const Ballot words[] = {several, several && !found.node->reads_memory(), elsewhere,
+                          found.node->crowded()};
   auto nodes = std::make_shared<NodeMap>(NodeMap{std::move(found.members), std::move(found.node)});
-  stay_together(comm());
-  reduce_all(words, 4, MPI_INT, MPI_MAX, comm());
-  nodes->shares_memory = words[0] != 0;
-  nodes->reads_memory = words[0] && !words[1];
-  nodes->several_nodes = words[2] != 0;
-  nodes->any_crowded = words[3] != 0;
+  std::vector<std::uint64_t> any;  // the largest of each
+  agree(comm(), std::nullopt, words, &any);
+  nodes->shares_memory = any[0] != 0;
+  nodes->reads_memory = any[0] != 0 && any[1] == 0;
+  nodes->several_nodes = any[2] != 0;
+  nodes->any_crowded = any[3] != 0;
   if (nodes->node->crowded()) expect_crowd();
   know_processes(comm(), nodes->node);
   nodes_ = std::move(nodes);

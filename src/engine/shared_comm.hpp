@@ -45,7 +45,7 @@ class SharedComm {
   // also be a duplicate that such an object made for itself. Throws Errc::mpi on all ranks if the
   // MPI refuses a duplicate.
   static std::shared_ptr<SharedComm> of(MPI_Comm comm);
-  // Must run before open() for this communicator.
+  // For of().
   explicit SharedComm(std::shared_ptr<const OwnedComm> comm);
   ~SharedComm();
   SharedComm(const SharedComm&) = delete;
@@ -70,7 +70,7 @@ class SharedComm {
   int first_tag() const { return static_cast<int>(next_tag_); }
   void take_tags(std::size_t count) { next_tag_ += static_cast<std::int64_t>(count); }
 
-  // For planning together, one user at a time. Collective at the first call, together on comm().
+  // For planning together, one user at a time.
   RankGroup& group();
 
   // Collective at the first call.
@@ -107,9 +107,9 @@ class SharedComm {
 
  private:
   friend int leave_shared_comm(MPI_Comm, int, void* value, void*);
-  void open();
+  void open(std::string nodes_text, NodeMembers emulated);
   void report_at_end();  // collective: of sessions, which have no MPI_Finalize
-  void look_at_nodes();
+  void look_at_nodes(std::string text, NodeMembers emulated);
 
   std::shared_ptr<const OwnedComm> comm_, exchanges_;
   int rank_ = 0, ranks_ = 0;
@@ -118,6 +118,7 @@ class SharedComm {
   std::unique_ptr<SparseExchange> sparse_;
   std::optional<Windows> windows_;
   std::string nodes_text_;  // TONARI_NODES, when nodes_ was learned
+  bool fresh_ = true;       // by the call that is under way
   std::shared_ptr<const NodeMap> nodes_;
   std::vector<std::int32_t> node_of_;
   std::string machine_key_;

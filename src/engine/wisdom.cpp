@@ -67,7 +67,7 @@ std::vector<Remembered> remembered_from_lines(const std::string& lines) {
 
 std::vector<Remembered> recall(Context& context, std::span<const std::string> keys) {
   return remembered_from_lines(
-      broadcast(context.comm(), context.rank() == 0 ? lines_of(keys) : std::string()));
+      broadcast_line(context.comm(), context.rank() == 0 ? lines_of(keys) : std::string()));
 }
 
 void write_wisdom(const std::string& key, const Remembered& remembered) {

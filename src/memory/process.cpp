@@ -5,8 +5,10 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,10 +17,33 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <string_view>
 #include <utility>
+
+#include "base/hash.hpp"
 
 namespace tonari {
 namespace {
+
+// The kernel draws it when it boots. Machines that are copies of a running one have the same, so
+// the name counts, too.
+std::uint64_t read_system() {
+  char boot[64] = "";
+  const int file = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  const ssize_t length = ::read(file, boot, sizeof boot);
+  ::close(file);
+  struct stat processes{};
+  utsname names{};
+  if (length <= 0 || ::stat("/proc/self/ns/pid", &processes) != 0 || ::uname(&names) != 0) return 0;
+  return Hash()
+             .bytes(std::string_view(boot, static_cast<std::size_t>(length)))
+             .word(processes.st_dev)
+             .word(processes.st_ino)
+             .bytes(names.nodename)
+             .value() |
+         1;
+}
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434  // on every architecture; Linux 5.3
@@ -61,6 +86,11 @@ std::uint64_t beginning_of(std::int64_t process) {
 }
 
 }  // namespace
+
+std::uint64_t this_system() {
+  static const std::uint64_t here = read_system();
+  return here;
+}
 
 std::int64_t this_process() { return ::getpid(); }
 

@@ -10,6 +10,10 @@ namespace tonari {
 
 std::int64_t this_process();
 
+// A number for the system that this process runs on and that shows it others: one kernel, which
+// names processes alike. The same for all that share memory; 0 if the system does not say.
+std::uint64_t this_system();
+
 // Tells whether fork() made this process after the first call of watch_forks(). Such a child has
 // copies of all objects and shared memory, but takes no part in the job. The system's handler sets
 // a flag, because the caller may be between start and wait, where a system call is expensive.

@@ -29,7 +29,10 @@ struct Measured {
 };
 
 Measured measure(double (*clock)()) {
-  const auto node = tonari::read_node(MPI_COMM_WORLD).node;
+  const auto node =
+      tonari::read_node(MPI_COMM_WORLD,
+                        tonari::agree_on_nodes(MPI_COMM_WORLD, tonari::nodes_in_environment()))
+          .node;
   std::optional<OtherClock> other;
   if (clock) other.emplace(clock);
   Measured found;

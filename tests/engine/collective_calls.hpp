@@ -230,7 +230,10 @@ struct HaloInit : Requesting {
 
 // What the cost model asks of the machine, if nothing is remembered of it.
 struct Measure : Call {
-  const std::shared_ptr<const tonari::Node> node = tonari::read_node(MPI_COMM_WORLD).node;
+  const std::shared_ptr<const tonari::Node> node =
+      tonari::read_node(MPI_COMM_WORLD,
+                        tonari::agree_on_nodes(MPI_COMM_WORLD, tonari::nodes_in_environment()))
+          .node;
   int make() override {
     const auto error = tonari::error_of([&] {
       tonari::run_collectively(MPI_COMM_WORLD, [&] {

@@ -287,7 +287,8 @@ TEST(ReadRanks, TakesRanksAndMPI_PROC_NULL) {
 
 // ---- Nodes
 
-class ReadNode : public testing::Test {
+// The parameter: up to how many ranks all tell all.
+class ReadNode : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
     if (const char* value = std::getenv("TONARI_NODES")) before_ = value;
@@ -297,11 +298,15 @@ class ReadNode : public testing::Test {
     unsetenv("TONARI_NODES");
     if (before_) setenv("TONARI_NODES", before_->c_str(), 1);
   }
+  static RankNode look_at_nodes() {
+    return read_node(MPI_COMM_WORLD, agree_on_nodes(MPI_COMM_WORLD, nodes_in_environment()),
+                     GetParam());
+  }
   std::optional<std::string> before_;
 };
 
-TEST_F(ReadNode, IsWhoSharesMemory) {
-  const NodeMembers node = read_node(MPI_COMM_WORLD).members;
+TEST_P(ReadNode, IsWhoSharesMemory) {
+  const NodeMembers node = look_at_nodes().members;
   ASSERT_FALSE(node.ranks.empty());
   EXPECT_EQ(node.node, node.ranks.front());
   EXPECT_TRUE(std::is_sorted(node.ranks.begin(), node.ranks.end()));
@@ -315,9 +320,9 @@ TEST_F(ReadNode, IsWhoSharesMemory) {
   EXPECT_EQ(node.ranks[mine], world_rank());
 }
 
-TEST_F(ReadNode, CanBeMadeUp) {
+TEST_P(ReadNode, CanBeMadeUp) {
   setenv("TONARI_NODES", "1,2", 1);
-  const NodeMembers node = read_node(MPI_COMM_WORLD).members;
+  const NodeMembers node = look_at_nodes().members;
   Ranks expected;
   for (int r = 0; r < world_size(); ++r)
     if ((r > 0) == (world_rank() > 0) && (r > 2) == (world_rank() > 2)) expected.push_back(r);
@@ -325,22 +330,25 @@ TEST_F(ReadNode, CanBeMadeUp) {
   EXPECT_EQ(node.node, expected.front());
 }
 
-TEST_F(ReadNode, NonsenseFailsOnAllRanks) {
+TEST_P(ReadNode, NonsenseFailsOnAllRanks) {
   setenv("TONARI_NODES", world_rank() == world_size() - 1 ? "many" : "2", 1);
-  const Error error = test::error_of([] { read_node(MPI_COMM_WORLD); });
+  const Error error = test::error_of([] { look_at_nodes(); });
   EXPECT_EQ(error.code(), Errc::argument);
   const std::string who = world_size() > 1 ? "rank " + std::to_string(world_size() - 1) + ": " : "";
   EXPECT_EQ(std::string(error.what()).find(who + "TONARI_NODES is 'many';"), 0u) << error.what();
 }
 
-TEST_F(ReadNode, RanksMustNotDiffer) {
+TEST_P(ReadNode, RanksMustNotDiffer) {
   if (world_size() == 1) GTEST_SKIP() << "one rank cannot differ";
   if (world_rank() > 0) setenv("TONARI_NODES", "2", 1);
-  const Error error = test::error_of([] { read_node(MPI_COMM_WORLD); });
+  const Error error = test::error_of([] { look_at_nodes(); });
   EXPECT_EQ(error.code(), Errc::mismatch);
   EXPECT_EQ(std::string(error.what()).substr(0, 58),
             "the environment variable TONARI_NODES differs between rank");
 }
+
+INSTANTIATE_TEST_SUITE_P(ByAll, ReadNode, testing::Values(512));
+INSTANTIATE_TEST_SUITE_P(ByTheMpi, ReadNode, testing::Values(0));
 
 }  // namespace
 }  // namespace tonari

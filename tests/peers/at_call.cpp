@@ -17,15 +17,10 @@ namespace {
 
 using tonari::test::Fate;
 
-constexpr std::array names{"MPI_Comm_dup",
-                           "MPI_Comm_split_type",
-                           "MPI_Dist_graph_create_adjacent",
-                           "MPI_Iallgather",
-                           "MPI_Iallreduce",
-                           "MPI_Ibarrier",
-                           "MPI_Ibcast",
-                           "MPI_Test",
-                           "MPI_Testall",
+constexpr std::array names{"MPI_Comm_dup",    "MPI_Dist_graph_create_adjacent",
+                           "MPI_Iallgather",  "MPI_Iallreduce",
+                           "MPI_Ibarrier",    "MPI_Ibcast",
+                           "MPI_Test",        "MPI_Testall",
                            "MPI_Win_allocate"};
 
 std::atomic<const char*> chosen{nullptr};
@@ -55,9 +50,6 @@ extern "C" {
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
   return comes_to("MPI_Comm_dup"), PMPI_Comm_dup(comm, made);
-}
-int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made) {
-  return comes_to("MPI_Comm_split_type"), PMPI_Comm_split_type(comm, type, key, info, made);
 }
 int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int sources[], const int weights[],
                                    int out, const int targets[], const int out_weights[],

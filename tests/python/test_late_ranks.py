@@ -153,7 +153,6 @@ FIRST = [
     ("first-late", "", "a call that all ranks of a communicator make"),
     built.more("first-halt", "MPI_Iallreduce", "a call that all ranks of a communicator make"),
     built.more("first-halt", "MPI_Comm_dup", "MPI_Comm_dup"),
-    built.more("first-halt", "MPI_Comm_split_type", "MPI_Comm_split_type"),
     built.more("first-halt", "MPI_Iallgather", "a call that all ranks of a communicator make"),
 ]
 

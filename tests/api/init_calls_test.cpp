@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How often all ranks meet to make something, counted at the MPI: a rank that shares a core with
+// others waits for a turn of each of them every time.
+#include "support/counting.hpp"
+#include "support/fresh_wisdom.hpp"
+#include "support/once.hpp"
+#include "support/weighted_ring.hpp"
+
+namespace {
+
+using namespace tonari::test;
+
+class InitCalls : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (world_size() < 3) GTEST_SKIP() << "a ring of other ranks";
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  }
+  void TearDown() override {
+    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  }
+
+  template <class Work>
+  static Counts counted(Work work) {
+    arm();
+    const int code = work();
+    const Counts counts = disarm();
+    EXPECT_OK(code);
+    return counts;
+  }
+  Counts make(tonari_neighborhood* near) const {
+    const int last = world_size() - 1, here = world_rank(), left = here == 0 ? last : here - 1,
+              right = here == last ? 0 : here + 1;
+    const int sources[] = {left, right}, targets[] = {left, right};
+    return counted([&] {
+      return tonari_neighborhood_create_adjacent(comm, 2, sources, MPI_UNWEIGHTED, 2, targets,
+                                                 MPI_UNWEIGHTED, MPI_INFO_NULL, near);
+    });
+  }
+  Counts init(tonari_neighborhood near, tonari_request* request, MPI_Info info = MPI_INFO_NULL) {
+    return counted([&] {
+      return tonari_alltoall_init(out, 8, MPI_DOUBLE, in, 8, MPI_DOUBLE, near, info, request);
+    });
+  }
+
+  const FreshWisdom wisdom{"0.02"};
+  MPI_Comm comm = MPI_COMM_NULL;
+  double out[16] = {}, in[16] = {};
+};
+
+TEST_F(InitCalls, TheFirstNeighborhoodOfACommunicator) {
+  tonari_neighborhood first = TONARI_NEIGHBORHOOD_NULL, second = TONARI_NEIGHBORHOOD_NULL;
+  const Counts fresh = make(&first), again = make(&second);
+  EXPECT_EQ(fresh.setups, 1) << "one duplicate, and no communicator of the node: " << fresh.first;
+  EXPECT_EQ(again.setups, 0) << again.first;
+  EXPECT_EQ(fresh.collectives, again.collectives + 5)
+      << "that all are here, the duplicate's outcome and TONARI_NODES, that cards can be told, the "
+         "cards, what nodes can do, the report; but not TONARI_NODES again";
+  EXPECT_OK(tonari_neighborhood_free(&first));
+  EXPECT_OK(tonari_neighborhood_free(&second));
+}
+
+TEST_F(InitCalls, RequestsThatAreRemembered) {
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  make(&near);
+  tonari_request request = TONARI_REQUEST_NULL;
+  const Info off{{"tonari_tune", "off"}}, packed{{"tonari_channel", "p2p-packed"}};
+  init(near, &request, off);  // plans
+  EXPECT_OK(tonari_request_free(&request));
+  EXPECT_EQ(init(near, &request, off).collectives, 2) << "the arguments, and that it was made";
+  EXPECT_OK(tonari_request_free(&request));
+  init(near, &request, packed);
+  EXPECT_OK(tonari_request_free(&request));
+  const Counts again = init(near, &request, packed);
+  EXPECT_LE(again.collectives, 5) << "and what was remembered, in one";
+  EXPECT_OK(tonari_request_free(&request));
+  EXPECT_OK(tonari_neighborhood_free(&near));
+}
+
+}  // namespace
