@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One-shot calls that combine blocks of several ranks into messages (ADR 50): right blocks on
 // random tori, few messages, calls in flight in any order, and errors of one rank.
+#include <array>
+#include <thread>
+
+#include "support/by_thread.hpp"
 #include "support/counting.hpp"
 #include "support/graph_exchange.hpp"
 #include "support/once.hpp"
@@ -178,6 +182,42 @@ TEST_F(Hops, LongMessagesThatChange) {
   }
 }
 
+// Each of two threads has a neighborhood, and completes what the other began on its own.
+TEST_F(Hops, FromTwoThreads) {
+  if (!several_threads_may_call_mpi()) GTEST_SKIP() << "this MPI has no MPI_THREAD_MULTIPLE";
+  make(wide());
+  tonari_neighborhood other = TONARI_NEIGHBORHOOD_NULL;
+  const Info info{{"tonari_tune", "off"}};
+  ASSERT_OK(tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), info, &other));
+  const std::array both{near, other};
+  const int rounds = mpi_spins() && world_size() > 2 ? 5 : 40;
+  for (const int bytes : {8, 9'000}) {
+    std::array all{buffers(Operation::alltoall, bytes, 1), buffers(Operation::alltoall, bytes, 2)};
+    std::array wrong{0, 0};
+    for (std::size_t n = 0; n < 2; ++n) {  // connects
+      all[n].prepare(rank, 0);
+      EXPECT_OK(call(all[n].op, all[n].out, all[n].in, both[n]));
+    }
+    std::array<tonari_request, 2> begun{};
+    for (int round = 1; round < rounds; ++round) {
+      for (std::size_t n = 0; n < 2; ++n) {
+        all[n].prepare(rank, round);
+        wrong[n] += icall(all[n].op, all[n].out, all[n].in, both[n], &begun[n]) != 0;
+      }
+      const auto finish_one = [&](std::size_t n) {
+        wrong[n] += tonari_wait(begun[n]) != 0;
+        wrong[n] += !all[n].wrong(t, rank, round).empty();
+        wrong[n] += tonari_request_free(&begun[n]) != 0;
+      };
+      std::thread aside(finish_one, (rank + round) % 2);
+      finish_one((rank + round + 1) % 2);
+      aside.join();
+    }
+    EXPECT_EQ(wrong, (std::array{0, 0})) << bytes;
+  }
+  EXPECT_OK(tonari_neighborhood_free(&other));
+}
+
 // ---- errors
 
 using HopErrors = Hops;
@@ -193,7 +233,9 @@ TEST_F(HopErrors, OneRankIsWrong) {
                                : tonari_alltoall(out.data(), rank == last ? -3 : 2, MPI_INT,
                                                  in.data(), 2, MPI_INT, near);
     EXPECT_EQ(code, hears ? TONARI_ERR_ARGUMENT : TONARI_SUCCESS) << rank;
-    if (hears) EXPECT_SAID(again % 2 ? "`sendbuf` is NULL" : "`sendcount` is -3");
+    if (hears) {
+      EXPECT_SAID(again % 2 ? "`sendbuf` is NULL" : "`sendcount` is -3");
+    }
   }
   Buffers b = buffers(Operation::alltoall, 8);
   blocking(b, 1);  // nothing is broken
@@ -214,7 +256,9 @@ TEST_F(HopErrors, OneRankHasAnotherSize) {
   EXPECT_OK(integers(2, 2));
   const bool hears = rank == last || exchanges_with(near, last);
   EXPECT_EQ(integers(3, rank == last ? 3 : 2), hears ? TONARI_ERR_MISMATCH : TONARI_SUCCESS);
-  if (hears) EXPECT_SAID("blocks of 12");
+  if (hears) {
+    EXPECT_SAID("blocks of 12");
+  }
   Buffers b = buffers(Operation::alltoall, 8);
   blocking(b, 1);
 }

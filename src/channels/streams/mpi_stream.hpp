@@ -36,8 +36,8 @@ struct MpiRoute {
 inline constexpr std::size_t eager_part = 4096, later_part = std::size_t{1} << 20;
 inline constexpr int stream_tags = 4;
 
-// What two ranks know of each other's receives. Each direction of a pair of streams may be driven by
-// a thread of its own.
+// What two ranks know of each other's receives. Each direction of a pair of streams may be driven
+// by a thread of its own.
 struct SeenMessages {
   std::atomic<std::uint64_t> here = 0;   // messages of the peer that this rank has read
   std::atomic<std::uint64_t> there = 0;  // messages of this rank that the peer has said it has read
