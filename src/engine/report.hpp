@@ -18,7 +18,7 @@ struct JoinedReport {
 // Collective on the duplicate, together. Where all ranks want a report, keeps the duplicate until
 // MPI_Finalize, so that tables can travel over it whatever the program has freed by then. Where too
 // many are kept already, or a rank is of another MPI_COMM_WORLD, only rank 0 records, for its own
-// part. An error that a rank comes with is thrown on all; otherwise nothing fails on one rank alone.
+// part. An error that a rank comes with is thrown on all. Else nothing fails on one rank alone.
 JoinedReport join_report(const std::shared_ptr<const OwnedComm>& duplicate,
                          const std::optional<Error>& mine);
 
