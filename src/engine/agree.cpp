@@ -177,26 +177,26 @@ std::string broadcast(MPI_Comm comm, const std::string& text) {
   return all;
 }
 
-// Rank 0 alone votes: for the length of its text, and for its letters, which other ranks then have,
+// Rank 0 alone votes: for the length of its text, and for its bytes, which other ranks then have,
 // too.
 std::string broadcast_line(MPI_Comm comm, const std::string& text) {
   constexpr std::size_t of_ballot = 7, most = of_ballot * Vote::ballots_at_once - 1;
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  std::array<unsigned char, most + 1> letters{};
-  letters[0] = static_cast<unsigned char>(std::min(text.size(), most + 1));
-  if (text.size() <= most) text.copy(reinterpret_cast<char*>(&letters[1]), most);
+  std::array<unsigned char, most + 1> line{};
+  line[0] = static_cast<unsigned char>(std::min(text.size(), most + 1));
+  if (text.size() <= most) text.copy(reinterpret_cast<char*>(&line[1]), most);
   std::vector<std::uint64_t> said;
   const std::optional<Error> error = error_of([&] { said.reserve(Vote::ballots_at_once); });
   std::array<Ballot, Vote::ballots_at_once> ballots;
-  for (std::size_t k = 0; k < letters.size(); ++k)
-    ballots[k / of_ballot].value |= std::uint64_t{letters[k]} << 8 * (k % of_ballot);
+  for (std::size_t k = 0; k < line.size(); ++k)
+    ballots[k / of_ballot].value |= std::uint64_t{line[k]} << 8 * (k % of_ballot);
   for (Ballot& ballot : ballots) ballot.abstains = rank != 0;
   agree(comm, error, ballots, &said);
-  for (std::size_t k = 0; k < letters.size(); ++k)
-    letters[k] = static_cast<unsigned char>(said[k / of_ballot] >> 8 * (k % of_ballot));
-  if (letters[0] > most) return broadcast(comm, text);
-  return {reinterpret_cast<const char*>(&letters[1]), letters[0]};
+  for (std::size_t k = 0; k < line.size(); ++k)
+    line[k] = static_cast<unsigned char>(said[k / of_ballot] >> 8 * (k % of_ballot));
+  if (line[0] > most) return broadcast(comm, text);
+  return {reinterpret_cast<const char*>(&line[1]), line[0]};
 }
 
 }  // namespace tonari
