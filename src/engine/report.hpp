@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/error.hpp"
 #include "channels/owned_comm.hpp"
 
 namespace tonari {
