@@ -7,6 +7,7 @@
 #include "support/contains.hpp"
 #include "support/counting.hpp"
 #include "support/fresh_wisdom.hpp"
+#include "support/random_sizes.hpp"
 
 namespace {
 
