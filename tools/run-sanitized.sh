@@ -45,6 +45,9 @@ cmake --build "$tree" --target "${targets[@]}"
 # What MPI libraries never free is not ours to report; what tonari does not free, tests/engine
 # counts.
 export ASAN_OPTIONS=detect_leaks=0
-ctest --test-dir "$tree" --output-on-failure --no-tests=error -j 2 -R "$tests"
+status=0
+ctest --test-dir "$tree" --output-on-failure --no-tests=error -j 2 -R "$tests" || status=$?
 mkdir -p "$build/results"
+rm -rf "$build/results/sanitized"
 mv "$tree/results" "$build/results/sanitized"
+exit $status

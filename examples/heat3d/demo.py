@@ -2,8 +2,8 @@
 """The demo: runs heat3d under the build's MPI, prints what it measured and checked, and draws the
 field beside the times of the exchanges.
 
-It runs with a rank for each core, at most 8. Where there are fewer cores it runs once more with 8
-ranks, which share them.
+It runs with 2 to 8 ranks, one for each core if there are as many. Where there are fewer cores it
+runs once more with 8 ranks, which share them.
 
 build/venv/bin/python examples/heat3d/demo.py --build build
 """

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "memory/naps.hpp"
+
 namespace tonari {
 namespace {
 
@@ -47,37 +49,7 @@ void sleep_for(double seconds) {
   ::nanosleep(&t, nullptr);  // a signal may end it early
 }
 
-// A process that never waits keeps the core for its time slice, 3 to 4 ms, at each yield (Linux
-// since 6.12 takes one slice of who yields, too). Who sleeps instead gets the core back at the end.
-constexpr double long_yield = 1e-3, nap = 50e-6;
-constexpr std::uint32_t fewest_naps = 4, most_naps = 1024, forget_after = 64;
-
-class Naps {
- public:
-  bool take() {
-    if (left_ == 0) return false;
-    --left_, ++taken_;
-    sleep_for(nap);
-    return true;
-  }
-  // Each long yield is followed by twice as many naps as the one before; who has slept is owed some
-  // short ones, so only many of those say that the core is free again.
-  // Returns whether this was one.
-  bool yielded(double seconds) {
-    if (seconds < long_yield) {
-      if (++short_ >= forget_after) naps_ = 0;
-      return false;
-    }
-    short_ = 0;
-    left_ = naps_ = std::clamp(2 * naps_, fewest_naps, most_naps);
-    return true;
-  }
-  std::uint64_t taken() const { return taken_; }
-
- private:
-  std::uint32_t left_ = 0, naps_ = 0, short_ = 0;
-  std::uint64_t taken_ = 0;
-};
+constexpr double nap = 50e-6;  // seconds
 constinit thread_local Naps naps;
 
 // How often other threads have run on this one's core since it last waited for something by itself.
@@ -94,7 +66,7 @@ class Sharing {
   bool seen() const { return seen_ == enough; }
   // Gives the core away; returns whether others ran meanwhile. Asking costs as much as the yield,
   // so where that is known, few ask.
-  // A process that is only busy keeps the core for longer, and does nothing that anybody waits for.
+  // A long yield does not count: a process that is only busy had the core, and no rank.
   bool yield() {
     const bool asks = !seen() || ++unasked_ % ask_every == 0;
     const long before = asks ? interruptions() : 0;
@@ -120,7 +92,7 @@ constinit thread_local Sharing sharing;
 }  // namespace
 
 bool give_core_away() {
-  if (naps.take()) return false;
+  if (naps.take()) return sleep_for(nap), false;
   const double before = now();
   ::sched_yield();
   return !naps.yielded(now() - before);

@@ -30,7 +30,7 @@ bool is_crowded(int ranks, const Cpus& all);
 // yields turn out to take as long as a busy process's time slice, it sleeps for moments instead.
 // Returns whether this thread had the core back soon, and has not slept.
 bool give_core_away();
-std::uint64_t naps_taken();  // how often this thread has slept so
+std::uint64_t naps_taken();  // how often this thread has slept so; for tests
 
 // One wait, which begins with the first look that finds nothing.
 class Wait {

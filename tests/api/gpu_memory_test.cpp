@@ -77,7 +77,7 @@ class GpuMemory : public Errors, public testing::WithParamInterface<const char*>
 };
 
 TEST_P(GpuMemory, IsRefusedByRequests) {
-  load_driver();
+  ASSERT_NO_FATAL_FAILURE(load_driver());
   tonari_request request = TONARI_REQUEST_NULL;
   now_is(device, out);
   expect_refused(prepare(&request), "`sendbuf`");
@@ -90,7 +90,7 @@ TEST_P(GpuMemory, IsRefusedByRequests) {
 }
 
 TEST_P(GpuMemory, IsRefusedAtAbsoluteAddresses) {
-  load_driver();
+  ASSERT_NO_FATAL_FAILURE(load_driver());
   now_is(device, out);
   const int ones[] = {1, 1};
   const MPI_Datatype types[] = {MPI_INT, MPI_INT};
@@ -102,7 +102,7 @@ TEST_P(GpuMemory, IsRefusedAtAbsoluteAddresses) {
 
 TEST_P(GpuMemory, IsRefusedByCallsThatCameWithOtherMemoryBefore) {
   for (int k = 0; k < 3; ++k) EXPECT_OK(exchange());
-  load_driver();
+  ASSERT_NO_FATAL_FAILURE(load_driver());
   EXPECT_OK(exchange());
   now_is(device, in);
   tonari_request other = TONARI_REQUEST_NULL;
@@ -113,7 +113,7 @@ TEST_P(GpuMemory, IsRefusedByCallsThatCameWithOtherMemoryBefore) {
 }
 
 TEST_P(GpuMemory, IsRefusedInPlace) {
-  load_driver();
+  ASSERT_NO_FATAL_FAILURE(load_driver());
   std::array<int, 64> blocks{};
   const auto swap = [&] {
     return tonari_alltoall_inplace(blocks.data(), 1, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL);
@@ -126,7 +126,7 @@ TEST_P(GpuMemory, IsRefusedInPlace) {
 }
 
 TEST_P(GpuMemory, IsRefusedInSparseExchanges) {
-  load_driver();
+  ASSERT_NO_FATAL_FAILURE(load_driver());
   now_is(device, out);
   const int to = last;
   const MPI_Count one = 1;
@@ -137,7 +137,7 @@ TEST_P(GpuMemory, IsRefusedInSparseExchanges) {
 }
 
 TEST_P(GpuMemory, IsRefusedAsArraysOfGrids) {
-  load_driver();
+  ASSERT_NO_FATAL_FAILURE(load_driver());
   std::array<double, 4096> cells{};
   now_is(device, cells);
   tonari_grid_shape shape = TONARI_GRID_SHAPE_INIT;
@@ -152,7 +152,7 @@ TEST_P(GpuMemory, IsRefusedAsArraysOfGrids) {
 
 // There only the rank itself sees it, and may start again.
 TEST_P(GpuMemory, IsRefusedByStartsWithOtherBuffers) {
-  load_driver();
+  ASSERT_NO_FATAL_FAILURE(load_driver());
   tonari_request request = TONARI_REQUEST_NULL;
   ASSERT_OK(prepare(&request));
   int other[4] = {rank + 9, rank + 9};
@@ -169,7 +169,7 @@ TEST_P(GpuMemory, IsRefusedByStartsWithOtherBuffers) {
 }
 
 TEST_P(GpuMemory, ThatTheHostReadsPasses) {
-  load_driver();
+  ASSERT_NO_FATAL_FAILURE(load_driver());
   for (const Kind kind : {managed, pinned, nothing}) {
     now_is(kind, out);
     EXPECT_OK(exchange());

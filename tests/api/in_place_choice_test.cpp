@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a symmetric in-place exchange is chosen: once by measuring, then from wisdom, and without a
 // trace in the program's buffer.
+#include "support/counting.hpp"
 #include "support/fresh_wisdom.hpp"
 #include "support/in_place_errors.hpp"
 
@@ -76,25 +77,19 @@ class InPlaceChoice : public testing::Test {
     return chosen.text.find(words) != std::string::npos;
   }
 
-  // What varies much is not remembered.
-  Chosen remembered(Form form, int count, const Info& info) {
-    Chosen chosen = choose(form, count, info);
-    for (int again = 0; again < 20 && chosen.reason != "wisdom"; ++again)
-      chosen = choose(form, count, info);
-    return chosen;
-  }
-
   int rank = world_rank(), ranks = world_size();
   const FreshWisdom wisdom{"0.02"};
   const Info automatic{{"tonari_tune", "auto"}}, measure{{"tonari_tune", "measure"}};
 };
 
-// Measures again and again until times are steady.
 class InPlaceWisdom : public InPlaceChoice {
  protected:
   void SetUp() override {
     if (ranks_are_slow() || ranks == 1) GTEST_SKIP() << "for ranks that are fast";
   }
+
+ private:
+  const EvenClock clock_;
 };
 
 TEST_F(InPlaceChoice, LeavesTheBufferAsItWas) {
@@ -116,7 +111,7 @@ TEST_F(InPlaceWisdom, IsMeasuredOnceAndThenRemembered) {
     EXPECT_EQ(first.reason, "measured");
     EXPECT_GT(first.measured, 0);
     EXPECT_TRUE(says(first, "native")) << first.text;
-    const Chosen second = remembered(form, count, automatic);
+    const Chosen second = choose(form, count, automatic);
     EXPECT_EQ(second.reason, "wisdom");
     EXPECT_EQ(choose(form, count, automatic).algorithm, second.algorithm);
     EXPECT_EQ(choose(form, count, measure).reason, "measured") << "measure measures again";
@@ -131,7 +126,7 @@ TEST_F(InPlaceWisdom, SaysItsBreakEven) {
   EXPECT_TRUE(says(first, "break-even: ")) << first.text;
   EXPECT_FALSE(says(first, "break-even: unknown") && !says(first, "native does not apply"))
       << first.text;
-  const Chosen second = remembered(Form::v, 8, automatic);
+  const Chosen second = choose(Form::v, 8, automatic);
   EXPECT_EQ(says(second, "break-even: unknown"), says(first, "break-even: unknown"))
       << "wisdom holds both times\n"
       << second.text;
@@ -150,12 +145,7 @@ TEST_F(InPlaceWisdom, LargeBuffersAreMeasuredThemselves) {
     EXPECT_EQ(chosen.reason, "measured");
     EXPECT_NE(chosen.algorithm, "native");
     EXPECT_TRUE(says(chosen, "break-even: unknown")) << chosen.text;
-    Chosen later = choose(form, count, small);
-    for (int again = 0; again < 20 && later.reason != "wisdom"; ++again) {
-      choose(form, count, itself);
-      later = choose(form, count, small);
-    }
-    EXPECT_EQ(later.reason, "wisdom") << "what was measured there is known";
+    EXPECT_EQ(choose(form, count, small).reason, "wisdom") << "what was measured there is known";
   }
 }
 

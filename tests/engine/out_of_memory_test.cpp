@@ -46,7 +46,7 @@ class Watchdog {
       std::abort();
     }
   }
-  static constexpr int limit = 20;
+  static constexpr int limit = 600;
   std::atomic<bool> over_{false};
   std::atomic<long> beat_{0};
   char says_[200] = "";

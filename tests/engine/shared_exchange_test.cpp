@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exchanges through shared memory as a program makes them: plans that mix channels, many requests
 // at once, what happens from start to wait, and a million starts.
-#include <sys/resource.h>
 
 #include <chrono>
 #include <thread>
@@ -380,15 +379,6 @@ TEST_F(SharedStartToWait, NoAllocationAndNoCollectiveInMixedPlans) {
 
 // ---- a million starts
 
-double cpu_seconds() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
-
 class SharedReuse : public SharedExchange {
  protected:
   void SetUp() override {
@@ -409,7 +399,6 @@ void SharedReuse::start_often(int starts) {
               regular_side(random, Style::plain, 1, 8),
               {}}};
     ASSERT_OK(init(c.b.op, c.b.out, c.b.in, near, shared_info("linear", views), &c.request));
-    const double begin = cpu_seconds();
     int codes = 0;
     for (int k = 0; k < starts / (views ? 10 : 1) && codes == TONARI_SUCCESS; ++k) {
       const bool verified = k % 1000 == 999;
@@ -423,7 +412,6 @@ void SharedReuse::start_often(int starts) {
         ASSERT_EQ(c.b.wrong(graph, c.rank, k), "") << k;
     }
     EXPECT_OK(codes);
-    EXPECT_LT(cpu_seconds() - begin, 20);
     EXPECT_OK(tonari_request_free(&c.request));
   }
   EXPECT_OK(tonari_neighborhood_free(&near));

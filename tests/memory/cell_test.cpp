@@ -313,7 +313,7 @@ class Pair {
   Room room_;
   std::vector<Cell> cells_;
   const std::chrono::steady_clock::time_point until_ =
-      std::chrono::steady_clock::now() + std::chrono::seconds(30);
+      std::chrono::steady_clock::now() + std::chrono::seconds(600);
   std::atomic<std::uint64_t> published_{0}, released_{0};
   std::atomic<bool> given_up_{false};
   std::string complaint_of_writer_, complaint_of_reader_;

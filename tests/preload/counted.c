@@ -54,6 +54,8 @@ static void persistent(void) {
   MPI_Send_init(&out, 1, MPI_INT, right, 2, MPI_COMM_WORLD, &both[1]);
   MPI_Startall(2, both);
   MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
+  expect(in, value_of(left, 1), "Startall");
+  in = -1;
   MPI_Start(&both[0]);
   MPI_Start(&both[1]);
   MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
@@ -83,8 +85,10 @@ static void neighbors(MPI_Comm comm) {
   MPI_Request request;
   MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, comm);
   check(in, "Neighbor_alltoall");
+  in[0] = in[1] = -1;
   MPI_Neighbor_alltoallv(out, ones, places, MPI_INT, in, ones, places, MPI_INT, comm);
   check(in, "Neighbor_alltoallv");
+  in[0] = in[1] = -1;
   MPI_Ineighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, comm, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   check(in, "Ineighbor_alltoall");
@@ -99,6 +103,7 @@ static void persistent_neighbors(MPI_Comm comm) {
   MPI_Recv_init(&got, 1, MPI_INT, left, 3, comm, &all[1]);
   MPI_Send_init(out, 1, MPI_INT, right, 3, comm, &all[2]);
   for (int k = 0; k < 3; ++k) {
+    in[0] = in[1] = got = -1;
     MPI_Startall(3, all);
     MPI_Waitall(3, all, MPI_STATUSES_IGNORE);
     check(in, "Neighbor_alltoall_init");

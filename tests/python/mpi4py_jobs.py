@@ -72,7 +72,7 @@ def run(
         return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=env)
     except subprocess.TimeoutExpired as late:
         said = [str(part or b"", "utf-8", "replace") for part in (late.stdout, late.stderr)]
-        raise AssertionError("still running after 240 s:\n" + "\n".join(said)) from None
+        raise AssertionError(f"still running after {PATIENCE} s:\n" + "\n".join(said)) from None
 
 
 def succeeded(done: subprocess.CompletedProcess[str]) -> str:

@@ -52,7 +52,6 @@ def assert_nobody_was_left(mpi: str, reports: Reports, told: list[str]) -> None:
     for report in reports:
         if "ended_by" not in report:
             assert report["peer_error"] or (mpi != "openmpi" and report["code"]), report
-            assert report["seconds"] < 8, report
         elif not ends_with_sentence(report, told):
             assert mpi != "openmpi", (report, told)
             assert report["ended_by"] == signal.SIGABRT or report["status"], report
@@ -168,9 +167,9 @@ def test_who_is_left_in_a_call_that_blocks_ends_with_a_sentence(
 
 @under_each_mpi
 def test_who_hangs_inside_the_mpi_ends_with_a_sentence(mpi: str, tmp_path: Path) -> None:
-    """Each call of MPI_Testall is the last one, as where a rank has died with the MPI's own shared
-    memory half written. Nobody else can tell."""
-    reports, told = run_at(mpi, "hung", "MPI_Testall", 3000, tmp_path, TONARI_CHANNEL="p2p-packed")
+    """The next call of MPI_Testall is the last one, as where a rank has died with the MPI's own
+    shared memory half written. Nobody else can tell."""
+    reports, told = run_at(mpi, "hung", "MPI_Testall", 0, tmp_path, TONARI_CHANNEL="p2p-packed")
     assert [report["rank"] for report in reports] == [0, 1]
     assert any("inside MPI_Testall for" in line for line in told), told
     assert_nobody_was_left(mpi, reports, told)

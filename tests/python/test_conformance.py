@@ -13,7 +13,7 @@ from typing import Any
 
 import built
 import pytest
-from command_line import call, refused, shown
+from command_line import PATIENCE, call, refused, shown
 from tonari import preload
 from tonari.benchmark.launch import ANY_RANKS
 from tonari.conformance import PROGRAM, try_all
@@ -133,7 +133,7 @@ def test_an_mpi_that_makes_no_communicator_is_wrong(tmp_path: Path, mpi: str) ->
         capture_output=True,
         check=False,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         env=os.environ | ANY_RANKS,
     )
     assert done.returncode == 1, done.stdout + done.stderr

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from built import c_compiler, more, with_program
+from command_line import PATIENCE
 from tonari.benchmark.launch import ANY_RANKS
 
 SOURCE = Path(__file__).resolve().parents[2]
@@ -64,6 +65,6 @@ def run(
         capture_output=True,
         check=False,
         text=True,
-        timeout=100,
+        timeout=PATIENCE,
         env=os.environ | ANY_RANKS | {"FINALIZE_SAID": os.devnull} | variables,
     )

@@ -29,7 +29,7 @@ def run_until(
     words: list[str], folder: Path, enough: Callable[[list[str]], bool], **environment: str
 ) -> tuple[Reports, list[str]]:
     """A job in which a rank comes late: as soon as the others have told enough. So it depends on no
-    time; if they never do, the rank comes after 40 seconds."""
+    time; if they never do, the rank comes after ten minutes."""
     folder.mkdir(exist_ok=True)
     go = folder / "go"
     heard: list[str] = []

@@ -12,6 +12,7 @@ from typing import Any
 
 import built
 import pytest
+from command_line import PATIENCE
 from tonari.benchmark.launch import ANY_RANKS
 
 TESTS, needed, _ = built.marks("vector_tests")
@@ -37,7 +38,7 @@ def test_matrices_are_read_in_a_locale_with_commas(name: str, locales: Path) -> 
         [*words, "--gtest_filter=MatrixFiles.*"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         env=env,
     )
     assert done.returncode == 0, done.stdout + done.stderr

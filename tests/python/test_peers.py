@@ -19,6 +19,7 @@ from typing import Any
 
 import built
 import pytest
+from command_line import PATIENCE
 from tonari.benchmark.launch import ANY_RANKS
 
 BUILT, needs_build, each_mpi = built.marks("tonari_peers")
@@ -66,7 +67,7 @@ def run_job(
     )
     lines: list[str] = []
     assert job.stderr
-    with TimeLimit(90, job.kill):
+    with TimeLimit(PATIENCE, job.kill):
         for line in job.stderr:
             lines.append(line.rstrip("\n"))
             hear(lines[-1])
@@ -135,7 +136,6 @@ def test_a_killed_rank_is_named_to_the_others(
     assert [report["rank"] for report in reports] == [0, 1]
     for report in reports:
         assert report["peer_error"], report
-        assert report["seconds"] < 8
         assert report["wrong"] == 0
     # One may hear of the other, which has given up because of the dead.
     sentences = " ".join(report["sentence"] for report in reports)
@@ -176,7 +176,6 @@ def test_a_rank_that_goes_amid_one_shot_calls_is_named(
     assert len(others) == 2
     for report in others:
         assert report["peer_error"], report
-        assert report["seconds"] < 8
         assert report["wrong"] == 0
     sentences = " ".join(report["sentence"] for report in others)
     gone = "has ended" if deed == "kill" else "has given up an exchange or freed"
@@ -195,7 +194,6 @@ def test_a_killed_rank_whose_pages_are_ghosts_is_named(
     for report in reports:
         assert "zero-byte" in report["description"]
         assert report["peer_error"], report
-        assert report["seconds"] < 8
         assert report["wrong"] == 0
         reason = rf"rank {ranks - 1} has ended|rank \d has given up"
         assert re.search(reason, report["sentence"]), report
@@ -219,7 +217,7 @@ def test_a_rank_that_frees_its_request_is_named_to_the_others(
     reports = run(command(mpi, 3, "leave", "--bytes", size, *in_place(algorithm)), tmp_path)
     assert [report["peer_error"] for report in reports] == [True, True, False]
     assert "rank 2 has freed its request" in reports[0]["sentence"] + reports[1]["sentence"]
-    assert all(report["seconds"] < 8 and report["wrong"] == 0 for report in reports)
+    assert all(report["wrong"] == 0 for report in reports)
     assert_nothing_is_left(reports)
 
 
@@ -338,7 +336,7 @@ def test_a_wrong_time_is_one_sentence(value: str, tmp_path: Path) -> None:
     mpi = next(iter(BUILT), None) or pytest.skip("there is no build")
     env = os.environ | ENVIRONMENT | {"TONARI_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(
-        command(mpi, 2, "exchange"), capture_output=True, encoding="utf-8", timeout=60,
+        command(mpi, 2, "exchange"), capture_output=True, encoding="utf-8", timeout=PATIENCE,
         env=env | {"TONARI_HANG_REPORT": value},
     )  # fmt: skip
     assert done.returncode != 0

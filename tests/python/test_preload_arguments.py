@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from built import more
+from command_line import PATIENCE
 from test_preload import LIBRARY, MPIS, compiled, path_of
 from tonari import preload
 from tonari.benchmark.launch import ANY_RANKS
@@ -67,7 +68,7 @@ def trials(launch: list[str], **variables: str) -> list[Trial]:
         capture_output=True,
         check=False,
         text=True,
-        timeout=280,
+        timeout=PATIENCE,
         env=os.environ | ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1"} | variables,
     )
     assert done.returncode == 0, done.stdout[-500:] + done.stderr

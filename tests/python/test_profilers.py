@@ -14,6 +14,7 @@ from typing import Any
 import built
 import pytest
 from built import TAKE_TURNS, more
+from command_line import PATIENCE
 from tonari import preload
 from tonari.benchmark.launch import ANY_RANKS
 
@@ -61,7 +62,7 @@ class Program:
         variables = ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1"} | variables
         Path("counts").unlink(missing_ok=True)
         done = subprocess.run(
-            launch, env=os.environ | variables, timeout=240, capture_output=True, text=True
+            launch, env=os.environ | variables, timeout=PATIENCE, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
         lines = Path("counts").read_text().splitlines()
@@ -218,7 +219,7 @@ def test_calls_after_an_error_handler_has_left_one(there: Path, mpi: str) -> Non
     subprocess.run([built.c_compiler(MPIS[mpi]), "leaves.c", "-o", "leaves"], check=True)
     launch = [MPIS[mpi]["mpiexec"], "-n", "2", "env", f"LD_PRELOAD={preload.library_for(mpi)}"]
     variables = ANY_RANKS | {"TONARI_PRELOAD": "native", "TONARI_RUN_REPORT": str(there)}
-    subprocess.run([*launch, "./leaves"], check=True, timeout=60, env=os.environ | variables)
+    subprocess.run([*launch, "./leaves"], check=True, timeout=PATIENCE, env=os.environ | variables)
     calls = Counter[str]()
     for row in preload.rows(preload.read_records(there)):
         calls[row["call"]] += row["calls"]

@@ -12,6 +12,7 @@ from typing import Any
 import built
 import pytest
 from built import more
+from command_line import PATIENCE
 from conftest import Run
 from tonari.benchmark.launch import ANY_RANKS
 
@@ -50,6 +51,7 @@ def reports(mpi: str, folder: Path) -> list[list[dict[str, Any]]]:
         check=False,
         capture_output=True,
         text=True,
+        timeout=PATIENCE,
         env=os.environ | ANY_RANKS | variables,
     )
     assert done.returncode == 0, done.stderr

@@ -15,6 +15,11 @@ PROGRAM = """
 #include <stdio.h>
 #include <tonari/tonari.h>
 
+/* Every start takes a microsecond: what varies much is not remembered. */
+static double begun;
+static int looks;
+double MPI_Wtime(void) { return begun + (looks++ ? 1e-6 : 0); }
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank, ranks;
@@ -30,6 +35,7 @@ int main(int argc, char** argv) {
                            &ring))
     MPI_Abort(MPI_COMM_WORLD, 1);
   for (int k = 0; k < 330; ++k) {
+    begun += 1, looks = 0;
     tonari_start(ring);
     tonari_wait(ring);
   }
@@ -51,8 +57,4 @@ def test_decisions_are_written_without_a_free(
     said = launch(mpi, 2, program)
     assert "(online)" in said
     assert "tuned online in" in said
-    for _ in range(20):  # what varied much is not remembered
-        if "(wisdom)" in said:
-            return
-        said = launch(mpi, 2, program)
-    pytest.fail(f"the decision is not known to the next run:\n{said}")
+    assert "(wisdom)" in launch(mpi, 2, program)

@@ -148,7 +148,6 @@ void exchange_ghosts(MPI_Comm comm) {
   MPI_Comm_free(&cart);
 }
 
-// By the interface of Träff 2016, which has attributes and codes of errors of its own.
 // Intel MPI says in sessions that MPI_Init was called.
 bool a_world_seems_to_run() {
   int initialized = 0;
@@ -156,6 +155,7 @@ bool a_world_seems_to_run() {
   return initialized != 0;
 }
 
+// By the interface of Träff 2016, which has attributes and codes of errors of its own.
 void exchange_by_iso(MPI_Comm comm) {
   const Place here(comm);
   const int periodic = 1;

@@ -153,17 +153,15 @@ TEST_F(VectorRoutes, AutoIsRemembered) {
       if (line.find("|route|") != line.npos) route = line.substr(line.find('\t') + 1);
     return route.substr(0, route.find('|'));
   };
-  std::string known;
-  for (int again = 0; again < 20 && known.empty(); ++again) {
-    tonari_vector vector = make_vector(hot_spot(), "auto");
-    must(tonari_vector_free(&vector));
-    if (world_rank() == 0) known = remembered();
-    known.resize(23);
-    MPI_Bcast(known.data(), 23, MPI_CHAR, 0, MPI_COMM_WORLD);
-    known = known.c_str();
-  }
-  ASSERT_NE(known, "");
+  const EvenClock clock;
   tonari_vector vector = make_vector(hot_spot(), "auto");
+  must(tonari_vector_free(&vector));
+  std::string known = world_rank() == 0 ? remembered() : "";
+  known.resize(23);
+  MPI_Bcast(known.data(), 23, MPI_CHAR, 0, MPI_COMM_WORLD);
+  known = known.c_str();
+  ASSERT_NE(known, "");
+  vector = make_vector(hot_spot(), "auto");
   EXPECT_EQ(facts_of(vector).route, known);
   must(tonari_vector_free(&vector));
 }

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every array that crosses to C has the length that C reads there: one rank that gives another one
 hears so, and the others do not wait for it.
-
-AddressSanitizer sees what is read beyond an end: see CONTRIBUTING.md.
 """
 
 from __future__ import annotations

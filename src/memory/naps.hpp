@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When a rank that gives its core away sleeps instead.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace tonari {
+
+// A process that never waits keeps the core for its time slice, 3 to 4 ms, at each yield (Linux
+// since 6.12 takes one slice of who yields, too). Who sleeps instead gets the core back at the end.
+class Naps {
+ public:
+  static constexpr double long_yield = 1e-3;  // seconds
+  static constexpr std::uint32_t fewest = 4, most = 1024, forget_after = 64;
+
+  // Whether to sleep for a moment instead of the next yield.
+  bool take() {
+    if (left_ == 0) return false;
+    --left_, ++taken_;
+    return true;
+  }
+  // Each long yield is followed by twice as many naps as the one before. After a sleep the system
+  // gives a few short yields, so only 64 in a row say that the core is free again.
+  // Returns whether this one was long.
+  bool yielded(double seconds) {
+    if (seconds < long_yield) {
+      if (++short_ >= forget_after) naps_ = 0;
+      return false;
+    }
+    short_ = 0;
+    left_ = naps_ = std::clamp(2 * naps_, fewest, most);
+    return true;
+  }
+  std::uint64_t taken() const { return taken_; }
+
+ private:
+  std::uint32_t left_ = 0, naps_ = 0, short_ = 0;
+  std::uint64_t taken_ = 0;
+};
+
+}  // namespace tonari
