@@ -67,6 +67,12 @@ void say(const Place& place, const Options& options, std::size_t bytes) {
                  name(options.operation).c_str(), bytes);
 }
 
+// Requests that choose by their starts have chosen before anything is timed.
+void lead_in(const Contest& all, int exchanges) {
+  for (const Entry& entry : all.entries)
+    for (int i = 0; entry.name == "auto" && i < exchanges; ++i) entry.exchange->run();
+}
+
 void compare_one_size(Candidates& candidates, const Wire& wire, const Place& place,
                       const Options& options, std::size_t bytes, Outcome& outcome) {
   say(place, options, bytes);
@@ -86,6 +92,7 @@ void compare_one_size(Candidates& candidates, const Wire& wire, const Place& pla
   }
   if (!options.count) {
     Effort effort{options.rounds, options.warmup, options.min_time, options.max_time};
+    lead_in(all, options.lead_in);
     effort.batch = options.batch, effort.work = 1e-6 * options.work;
     all.time(effort);
     all.verify(delivers);

@@ -40,6 +40,7 @@ std::string usage() {
          "  --dims 3x3x3       the grid (default: MPI_Dims_create)      --mesh  not periodic\n"
          "  --layout NAME      contiguous, strided (w forms), halo (alltoallw; its default)\n"
          "  --rounds N         timed rounds (200)      --warmup N  rounds before them (10)\n"
+         "  --lead-in N        exchanges of auto before all rounds, so that it has chosen (0)\n"
          "  --batch N          exchanges in a row in a round, between two barriers (0: as many as "
          "the clock can see)\n"
          "  --work US          microseconds that each rank computes before each exchange (0)\n"
@@ -77,6 +78,7 @@ Options parse_options(int argc, char** argv) {
        flag("mesh", options.mesh),
        word("layout", layout_word),
        number("warmup", options.warmup, 0, 1'000'000),
+       number("lead-in", options.lead_in, 0, 1'000'000),
        number("batch", options.batch, 0, 1'000'000),
        number("work", options.work, 0, 1'000'000),
        duration("min-time", options.min_time),

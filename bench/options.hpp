@@ -19,6 +19,7 @@ struct Options : CommonOptions {
   std::vector<int> dims;                // empty: as MPI_Dims_create likes it
   bool mesh = false;
   int warmup = 10;
+  int lead_in = 0;      // exchanges of `auto` before the rounds
   int batch = 0;        // exchanges in a row in a round; 0: as many as the clock can see
   int work = 0;         // microseconds that each rank computes before each exchange
   double min_time = 0;  // seconds per block size

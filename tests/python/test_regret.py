@@ -4,13 +4,19 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 from typing import Any
 
 import built
 import pytest
 from command_line import call, printed, refused, words
 
-from tonari.benchmark.regret import STATES, losses, verdict
+from tonari.benchmark import regret
+from tonari.benchmark.launch import Mpi
+from tonari.benchmark.regret import STATES, Case, losses, verdict
+from tonari.commands.regret import choose_cases
+from tonari.views.regret import show
 
 BUILT, needs_build, each_mpi = built.marks("tonari_bench")
 
@@ -67,6 +73,54 @@ def test_one_good_run_of_three_is_no_miss() -> None:
     assert verdict([found]) == "at least 0.95 of the best: 0 of 1 cold, 0 of 1 remembered"
 
 
+def test_between_hosts_is_another_exchange_than_on_one(capsys: pytest.CaptureFixture[str]) -> None:
+    ways = {"best": (1.0, 1.0)}
+    between = [row | {"hosts": 2} for row in rows(2.0, ways)]
+    assert [row["cold_ratio"] for row in losses(rows(1.0, ways) + between)] == [1.0, 0.5]
+    show(between)
+    assert "star:1:1 alltoall 2 hosts" in capsys.readouterr().out
+
+
+def test_its_cases_are_on_one_host_or_on_several() -> None:
+    assert choose_cases("", None, 27, ()) == [Case("moore:3:1", 27, 27)]
+    assert all(case.hosts == 0 for case in choose_cases("", None, 0, ()))
+    assert choose_cases("star:2:1", None, 4, ()) == [Case("star:2:1", 4, 4)]
+    assert choose_cases("star:2:1", 8, 4, ()) == [Case("star:2:1", 8, 4)]
+
+
+def test_both_states_of_a_case_have_a_cache_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    folders: list[str] = []
+
+    def started(*_: Any) -> list[dict[str, Any]]:
+        variables = _[-1]
+        assert "TONARI_CACHE_DIR" not in os.environ, "of the programs only"
+        assert Path(variables["TONARI_CACHE_DIR"]).is_dir()
+        folders.append(variables["TONARI_CACHE_DIR"])
+        return []
+
+    monkeypatch.delenv("TONARI_CACHE_DIR", raising=False)
+    monkeypatch.setattr(regret, "launch", started)
+    mpi = Mpi("openmpi", "mpiexec", Path("tonari_bench"), Path())
+    for _ in range(2):
+        regret.measure(mpi, Case("star:1:1", 2), "alltoall", "8", [], print)
+    first, again, other, other_again = folders
+    assert first == again != other == other_again
+    assert not Path(first).exists()
+
+
+@pytest.mark.more
+@pytest.mark.skipif("openmpi" not in BUILT, reason="hosts need Open MPI in the build")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make network namespaces")
+def test_hosts_are_measured_in_both_states() -> None:
+    command = words("star:1:1 --regret --hosts 3 --bytes 8 --rounds 2 --max-time 1 --json")
+    found = json.loads(printed(call("bench", *command)))
+    names = {row["requested"] for row in found}
+    assert {"auto", "one-shot", "native", "linear/p2p-packed", "torus/p2p-typed"} <= names
+    assert {(row["state"], row["hosts"], row["batch"]) for row in found} == {
+        (state, 3, 8) for state in STATES
+    }
+
+
 @each_mpi
 def test_the_default_is_measured_beside_each_way(mpi: str) -> None:
     command = words(f"star:1:1 --regret --bytes 8 --rounds 2 --max-time 1 --mpi {mpi} --json")
@@ -105,7 +159,8 @@ def test_its_table_names_what_was_chosen() -> None:
     [
         ("star:1:1 --algorithms native", "--regret has candidates of its own"),
         ("star:1:1 --tune off", "--regret has candidates of its own"),
-        ("--ranks 3", "--regret has patterns for 2, 4, 8 ranks"),
+        ("--ranks 3", "--regret has patterns for 2, 4, 8 ranks, and for one rank on each of 27"),
+        ("--hosts 3", "--regret has patterns for 2, 4, 8 ranks, and for one rank on each of 27"),
     ],
 )
 def test_what_does_not_go_together_is_refused(options: str, sentence: str) -> None:

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -166,13 +166,15 @@ def launch(
     arguments: Sequence[str],
     hosts: int = 0,
     progress: Callable[[str], None] = lambda line: None,
+    variables: Mapping[str, str] | None = None,
 ) -> Rows:
-    """Runs the program once. progress gets its lines as they come. Raises Error with the program's
-    own sentence."""
+    """Runs the program once. progress gets its lines as they come. variables are added to its
+    environment. Raises Error with the program's own sentence."""
     with tempfile.TemporaryDirectory(prefix="tonari-bench-") as folder:
         output = Path(folder) / "rows.json"
         full = [*command(mpi, ranks, hosts), str(mpi.program), *arguments, "--output", str(output)]
-        status, lines = _run(full, environment(ranks), mpi.program.name, progress)
+        env = environment(ranks) | dict(variables or {})
+        status, lines = _run(full, env, mpi.program.name, progress)
         if status != 0 or not output.is_file():
             raise Error(_complaint(lines, status, mpi.program.name), INTERNAL)
         return json.loads(output.read_text())

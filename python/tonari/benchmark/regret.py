@@ -5,10 +5,8 @@ many is flattered by the rounds that chose it."""
 
 from __future__ import annotations
 
-import os
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -20,38 +18,32 @@ from tonari.benchmark.summary import Row, label, repeats
 DEFAULT = "auto"
 ENOUGH = 0.95  # of the best: what differs by less is equal on a shared machine
 STATES = ("cold", "remembered")  # before and after the host has seen this exchange
-STARTS = 24  # in a row, as a program's loop makes them
-WARM_UP = 16  # rounds: more starts than a race takes
+SIZES = "8,512,4096,65536"
 
 
 @dataclass(frozen=True)
 class Case:
-    """A pattern on so many ranks."""
+    """A pattern on so many ranks, of one host or spread over several."""
 
     pattern: str
     ranks: int
+    hosts: int = 0
+
+    def loop(self) -> list[str]:
+        """How many exchanges a round has in a row, as a program's loop does, and how many come
+        before: more than a race takes. Between hosts an exchange takes so long that only the
+        default can afford that."""
+        if self.hosts:
+            return ["--batch", "8", "--lead-in", "330", "--warmup", "1"]
+        return ["--batch", "24", "--warmup", "16"]
 
 
 CASES = (
     *(Case(pattern, 2) for pattern in ("moore:3:1", "star:2:1", "clique:2")),
     *(Case(pattern, 4) for pattern in ("moore:2:1", "random:0.5")),
     *(Case(pattern, 8) for pattern in ("moore:3:1", "star:3:1", "random:0.3", "random:0.5")),
+    Case("moore:3:1", 27, hosts=27),
 )
-SIZES = "8,512,4096,65536"
-
-
-@contextmanager
-def _own_cache() -> Iterator[None]:
-    """No choice is known yet."""
-    before = os.environ.get("TONARI_CACHE_DIR")
-    with tempfile.TemporaryDirectory(prefix="tonari-regret-") as folder:
-        os.environ["TONARI_CACHE_DIR"] = folder
-        try:
-            yield
-        finally:
-            del os.environ["TONARI_CACHE_DIR"]
-            if before is not None:
-                os.environ["TONARI_CACHE_DIR"] = before
 
 
 def measure(
@@ -60,28 +52,27 @@ def measure(
     op: str,
     sizes: str,
     common: list[str],
-    hosts: int,
     progress: Callable[[str], None],
 ) -> list[Row]:
     """Rows of one case, cold and then remembered."""
     rows: list[Row] = []
     run = Run(case.pattern, op, sizes, "forced").arguments()
-    loop = ["--batch", str(STARTS), "--warmup", str(WARM_UP), "--tune", "online"]
-    with _own_cache():
+    with tempfile.TemporaryDirectory(prefix="tonari-regret-") as folder:  # no choice is known yet
         for state in STATES:
             found = launch(
                 mpi,
                 case.ranks,
-                run + loop + common,
-                hosts,
+                run + case.loop() + ["--tune", "online"] + common,
+                case.hosts,
                 lambda line, state=state: progress(f"{line}, {case.ranks} ranks, {state}"),
+                {"TONARI_CACHE_DIR": folder},
             )
-            rows += [row | {"state": state, "hosts": hosts} for row in found]
+            rows += [row | {"state": state, "hosts": case.hosts} for row in found]
     return rows
 
 
 def _exchange(row: Row) -> tuple[Any, ...]:
-    return row["mpi"], row["pattern"], row["op"], row["ranks"], row["bytes"]
+    return row["mpi"], row["pattern"], row["op"], row["ranks"], row["hosts"], row["bytes"]
 
 
 def losses(rows: list[Row]) -> list[Row]:

@@ -12,12 +12,11 @@ from rich.console import Console
 
 from tonari.algorithm_table import NAMES
 from tonari.benchmark import plot as plotting
-from tonari.benchmark.launch import Mpi as Installed
 from tonari.benchmark.launch import find_mpi, launch
 from tonari.benchmark.presets import PRESETS, Run
-from tonari.benchmark.regret import CASES, SIZES, Case, measure
 from tonari.benchmark.report import report
 from tonari.benchmark.summary import add_ratio_spread
+from tonari.commands import regret as default
 from tonari.commands.options import GRAPHS as SOME_GRAPHS
 from tonari.commands.options import GRIDS, OPERATIONS, TUNES, Json, Mpi, Output, Repeat
 from tonari.completion import values
@@ -25,7 +24,6 @@ from tonari.patterns import GRAPHS, OFFSETS, check_pattern
 from tonari.sizes import plain_sizes
 from tonari.suggestion import did_you_mean
 from tonari.views import bench as view
-from tonari.views import regret as regret_view
 
 OTHERS = ("inplace", "halo", "spmv", "sparse")  # commands of their own
 
@@ -172,17 +170,12 @@ def bench(
     grid += ["--mesh"] if mesh else []
     grid += ["--layout", layout] if layout else []
     grid += ["--work", str(work)] if work else []
+    effort = ["--rounds", str(rounds), "--max-time", str(max_time), *grid]
     if regret:
-        if preset or setup or plot or algorithms or tune != "auto":
-            raise typer.BadParameter(
-                "--regret has candidates of its own: leave out --preset, --setup, --algorithms, "
-                "--tune and --plot"
-            )
-        effort = ["--rounds", str(rounds), "--max-time", str(max_time)]
+        default.refuse(preset, setup, plot, algorithms, tune != "auto")
+        cases = default.choose_cases(pattern, ranks, hosts, OTHERS)
         chosen = find_mpi(mpi or ("openmpi" if hosts else ""))
-        cases = _cases(pattern, ranks or hosts)
-        rows = _measure_regret(chosen, cases, op, bytes, effort + grid, hosts, repeat)
-        report(rows, json=json, file=file, plot=None, draw=plotting.draw, show=regret_view.show)
+        default.compare(chosen, cases, op, bytes, effort, repeat, json=json, file=file)
         return
     runs = _runs(pattern, op, bytes, algorithms, preset, setup)
     setup = runs[0].setup
@@ -191,7 +184,7 @@ def bench(
         if setup:
             raise typer.BadParameter("--setup has no block sizes to plot over")
     chosen = find_mpi(mpi or ("openmpi" if hosts else ""))
-    common = ["--rounds", str(rounds), "--max-time", str(max_time), "--tune", tune, *grid]
+    common = [*effort, "--tune", tune]
 
     rows: list[dict[str, Any]] = []
     with Console(stderr=True).status("starting") as status:
@@ -216,38 +209,6 @@ def bench(
         draw=plotting.draw,
         show=view.show_setup if setup else view.show,
     )
-
-
-def _cases(pattern: str, ranks: int | None) -> list[Case]:
-    """The one that is given, or all of the usual ones on so many ranks."""
-    if pattern:
-        check_pattern(pattern, OFFSETS | GRAPHS, OTHERS)
-        return [Case(pattern, ranks or 2)]
-    found = [case for case in CASES if not ranks or case.ranks == ranks]
-    if not found:
-        known = ", ".join(str(count) for count in sorted({case.ranks for case in CASES}))
-        raise typer.BadParameter(
-            f"--regret has patterns for {known} ranks: give one of these numbers, or a pattern"
-        )
-    return found
-
-
-def _measure_regret(
-    mpi: Installed,
-    cases: list[Case],
-    op: str,
-    bytes: str,
-    common: list[str],
-    hosts: int,
-    repeat: int,
-) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    with Console(stderr=True).status("starting") as status:
-        for again in range(repeat):
-            for case in cases:
-                found = measure(mpi, case, op, bytes or SIZES, common, hosts, status.update)
-                rows += [row | {"repeat": again} for row in found]
-    return rows
 
 
 def _runs(
