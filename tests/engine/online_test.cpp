@@ -42,7 +42,7 @@ Numbers mine(int round) {
   return numbers;
 }
 
-void complete(TreeSum& sum) {
+void complete_sum(TreeSum& sum) {
   while (sum.under_way()) sum.advance();
 }
 
@@ -53,7 +53,7 @@ TEST(TreeSum, IsWhatAllRanksGave) {
   for (int round = 0; round < 100; ++round) {
     if (round % 10 == world_rank()) usleep(static_cast<unsigned>(pick(random, 0, 2000)));
     sum.start(mine(round));
-    complete(sum);
+    complete_sum(sum);
     expect_sums(sum, round);
     // bitwise the same, whatever the order in which messages arrived
     auto lowest = sum.sums()[0], highest = lowest;
@@ -111,7 +111,7 @@ TEST(TreeSum, WhoGivesUpIsHeardByThoseThatWait) {
       tonari::Errc code = tonari::Errc::success;
       try {
         sum.start(mine(0));
-        complete(sum);
+        complete_sum(sum);
       } catch (const tonari::Error& error) {
         code = error.code();
         sum.give_up();  // as an exchange that failed does

@@ -401,6 +401,19 @@ SEND(Send, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c),
 SEND(Isend, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request* r),
      (b, n, t, to, tag, c, r))
 
+EXPORT int MPI_Put(const void* b, int n, MPI_Datatype t, int to, MPI_Aint at, int m, MPI_Datatype u,
+                   MPI_Win w) {
+  if (armed) ++counts.puts;
+  const Inside inside;
+  return PMPI_Put(b, n, t, to, at, m, u, w);
+}
+EXPORT int MPI_Accumulate(const void* b, int n, MPI_Datatype t, int to, MPI_Aint at, int m,
+                          MPI_Datatype u, MPI_Op o, MPI_Win w) {
+  if (armed) ++counts.puts;
+  const Inside inside;
+  return PMPI_Accumulate(b, n, t, to, at, m, u, o, w);
+}
+
 EXPORT int MPI_Issend(const void* buffer, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                       MPI_Request* request) {
   if (armed) ++counts.sends;

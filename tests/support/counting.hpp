@@ -12,6 +12,7 @@ struct Counts {
   // MPI calls that make or free datatypes, persistent requests and communicators
   long setups = 0;
   long sends = 0;          // messages that were started
+  long puts = 0;           // what was started to write to windows
   long calls = 0;          // MPI calls of all kinds that are wrapped
   long allocations = 0;    // malloc and its relatives, called outside of MPI
   const char* first = "";  // the first collective or setup call
