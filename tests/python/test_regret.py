@@ -14,7 +14,7 @@ from command_line import call, printed, refused, words
 
 from tonari.benchmark import regret
 from tonari.benchmark.launch import Mpi
-from tonari.benchmark.regret import STATES, Case, losses, verdict
+from tonari.benchmark.regret import STATES, Case, losses, table, verdict
 from tonari.commands.regret import choose_cases
 from tonari.views.regret import show
 
@@ -27,6 +27,7 @@ def rows(
     """Of one exchange in both states: ways as they took in odd and even rounds."""
     common = {
         "mpi": "openmpi",
+        "mpi_version": "4.1.4",
         "pattern": "star:1:1",
         "op": "alltoall",
         "ranks": 2,
@@ -79,6 +80,17 @@ def test_between_hosts_is_another_exchange_than_on_one(capsys: pytest.CaptureFix
     assert [row["cold_ratio"] for row in losses(rows(1.0, ways) + between)] == [1.0, 0.5]
     show(between)
     assert "star:1:1 alltoall 2 hosts" in capsys.readouterr().out
+
+
+def test_its_table_has_the_lowest_and_the_highest_ratio_of_the_repeats() -> None:
+    ways = {"best": (1.0, 1.0)}
+    found = losses(rows(2.0, ways) + rows(1.0, ways, 1) + rows(1.6, ways, 2))
+    between = losses([row | {"hosts": 27, "bytes": 4096} for row in rows(2.0, ways)])
+    assert table(found + between).splitlines() == [
+        "pattern,ranks,MPI,block,cold,remembered",
+        "star:1:1,2,Open MPI 4.1.4,8 B,0.50 to 1.00,0.50 to 1.00",
+        "star:1:1,27 hosts,Open MPI 4.1.4,4 KiB,0.50 to 0.50,0.50 to 0.50",
+    ]
 
 
 def test_its_cases_are_on_one_host_or_on_several() -> None:
@@ -147,10 +159,15 @@ def test_ranks_may_compute_between_exchanges() -> None:
 
 
 @needs_build
-def test_its_table_names_what_was_chosen() -> None:
-    shown = printed(call("bench", *words("star:1:1 --regret --bytes 8 --rounds 2 --max-time 1")))
+def test_its_table_names_what_was_chosen(tmp_path: Path) -> None:
+    file = tmp_path / "table.csv"
+    command = words(f"star:1:1 --regret --bytes 8 --rounds 2 --max-time 1 --output {file}")
+    shown = printed(call("bench", *command))
     assert "star:1:1 alltoall" in shown
     assert "at least 0.95 of the best:" in shown
+    titles, row = file.read_text().splitlines()
+    assert titles == "pattern,ranks,MPI,block,cold,remembered"
+    assert row.startswith("star:1:1,2,")
 
 
 @needs_build

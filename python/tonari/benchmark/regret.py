@@ -14,9 +14,11 @@ from typing import Any
 from tonari.benchmark.launch import Mpi, launch
 from tonari.benchmark.presets import Run
 from tonari.benchmark.summary import Row, label, repeats
+from tonari.output import short_size
 
 DEFAULT = "auto"
 ENOUGH = 0.95  # of the best: what differs by less is equal on a shared machine
+KEYS = ("mpi", "mpi_version", "pattern", "op", "ranks", "hosts", "bytes")  # of an exchange
 STATES = ("cold", "remembered")  # before and after the host has seen this exchange
 SIZES = "8,512,4096,65536"
 
@@ -72,7 +74,7 @@ def measure(
 
 
 def _exchange(row: Row) -> tuple[Any, ...]:
-    return row["mpi"], row["pattern"], row["op"], row["ranks"], row["hosts"], row["bytes"]
+    return tuple(row[key] for key in KEYS)
 
 
 def losses(rows: list[Row]) -> list[Row]:
@@ -81,7 +83,7 @@ def losses(rows: list[Row]) -> list[Row]:
     found = []
     for members in repeats(rows, _exchange):
         first = members[0]
-        loss = {key: first[key] for key in ("mpi", "pattern", "op", "ranks", "bytes", "hosts")}
+        loss = {key: first[key] for key in KEYS}
         for state in STATES:
             runs = repeats(
                 (row for row in members if row["state"] == state), lambda row: row["repeat"]
@@ -107,6 +109,34 @@ def _best_and_default(run: list[Row]) -> tuple[Row, Row]:
     default = next(row for row in run if label(row) == DEFAULT)
     others = [row for row in run if label(row) != DEFAULT and row["verified"]]
     return min(others, key=lambda row: row["odd_us"]), default
+
+
+TITLES = ("pattern", "ranks", "MPI", "block", *STATES)
+MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
+
+
+def table(found: list[Row]) -> str:
+    """The losses as CSV: ratios from the lowest of the repeats to the highest."""
+    lines = [",".join(TITLES)]
+    for row in found:
+        ratios = (row[f"{state}_ratios"] for state in STATES)
+        lines.append(
+            ",".join(
+                (
+                    row["pattern"],
+                    where(row),
+                    f"{MPIS.get(row['mpi'], row['mpi'])} {row['mpi_version']}",
+                    short_size(row["bytes"]),
+                    *(f"{min(each):.2f} to {max(each):.2f}" for each in ratios),
+                )
+            )
+        )
+    return "\n".join(lines) + "\n"
+
+
+def where(row: Row) -> str:
+    """On how many ranks of one host, or on how many hosts: `8`, `27 hosts`."""
+    return f"{row['hosts']} hosts" if row["hosts"] else str(row["ranks"])
 
 
 def verdict(found: list[Row]) -> str:

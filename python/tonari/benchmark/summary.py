@@ -29,8 +29,13 @@ def as_text(rows: list[Row]) -> str:
 
 def write(rows: list[Row], file: Path) -> None:
     """The rows as a file."""
+    write_text(as_text(rows), file)
+
+
+def write_text(text: str, file: Path) -> None:
+    """Raises Error with a sentence."""
     try:
-        file.write_text(as_text(rows))
+        file.write_text(text)
     except OSError as error:
         raise Error(f"cannot write {file}: {error.strerror}", FILE) from error
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ from rich.console import Console
 
 from tonari.benchmark import plot
 from tonari.benchmark.launch import Mpi
-from tonari.benchmark.regret import CASES, SIZES, Case, measure
+from tonari.benchmark.regret import CASES, SIZES, Case, losses, measure, table
 from tonari.benchmark.report import report
+from tonari.benchmark.summary import write_text
 from tonari.patterns import GRAPHS, OFFSETS, check_pattern
 from tonari.views import regret as view
 
@@ -55,11 +57,16 @@ def compare(
     json: bool,
     file: Path | None,
 ) -> None:
-    """Measures the cases, and shows what the default loses."""
+    """Measures the cases, and shows what the default loses. A file that ends with .csv gets the
+    table instead of the rows."""
     rows: list[dict[str, Any]] = []
     with Console(stderr=True).status("starting") as status:
         for again in range(repeat):
             for case in cases:
                 found = measure(mpi, case, op, sizes or SIZES, common, status.update)
                 rows += [row | {"repeat": again} for row in found]
+    if file and file.suffix == ".csv":
+        write_text(table(losses(rows)), file)
+        print(f"written: {file}", file=sys.stderr)
+        file = None
     report(rows, json=json, file=file, plot=None, draw=plot.draw, show=view.show)

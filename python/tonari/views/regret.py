@@ -26,7 +26,7 @@ def show(rows: list[Row]) -> None:
     for row in found:
         table.add_row(
             f"{row['pattern']} {row['op']}",
-            f"{row['hosts']} hosts" if row["hosts"] else str(row["ranks"]),
+            regret.where(row),
             output.size(row["bytes"]),
             *(_ratio(row, state) for state in STATES),
             row["cold_best"],
