@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/nearest_name.hpp"
+#include "collect.hpp"
 #include "planners/registry.hpp"
 #include "tonari_requests.hpp"
 
@@ -65,12 +66,24 @@ Names all_on_graphs() {
   return names;
 }
 
-// The default with what it may choose from: every algorithm over every channel that is cheap to
-// connect, one by one, the other ways of the library, and MPI's own.
-Names forced(tonari::AppliesTo pattern) {
+// [collective] Some node has several ranks.
+bool share_nodes(MPI_Comm comm) {
+  MPI_Comm node;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int ranks;
+  MPI_Comm_size(node, &ranks);
+  MPI_Comm_free(&node);
+  return most(ranks, comm) > 1;
+}
+
+// [collective] The default with what it may choose from: every algorithm over every channel that is
+// cheap to connect, one by one, the other ways of the library, and MPI's own.
+Names forced(tonari::AppliesTo pattern, MPI_Comm comm) {
+  Names channels{"/p2p-packed", "/p2p-typed"};
+  if (share_nodes(comm)) channels.emplace_back("/shared");
   Names names{"auto", "one-shot", "native", "tonari-irecv"};
   for (const std::string& name : tonari::algorithm_names(pattern))
-    append(names, {name + "/p2p-packed", name + "/p2p-typed", name + "/shared"});
+    for (const std::string& channel : channels) names.push_back(name + channel);
   return names;
 }
 
@@ -107,7 +120,7 @@ Candidates::Candidates(const Place& place, const Options& options)
   by_name_ = list != "usual" && list != "all" && list != "forced";
   if (list == "usual") names_ = usual(kind);
   if (list == "all") names_ = graph ? all_on_graphs() : all();
-  if (list == "forced") names_ = forced(kind);
+  if (list == "forced") names_ = forced(kind, place.cart);
 }
 
 Candidates::~Candidates() {

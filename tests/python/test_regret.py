@@ -128,6 +128,7 @@ def test_hosts_are_measured_in_both_states() -> None:
     found = json.loads(printed(call("bench", *command)))
     names = {row["requested"] for row in found}
     assert {"auto", "one-shot", "native", "linear/p2p-packed", "torus/p2p-typed"} <= names
+    assert not any("shared" in name for name in names), "no two ranks share a host"
     assert {(row["state"], row["hosts"], row["batch"]) for row in found} == {
         (state, 3, 8) for state in STATES
     }
