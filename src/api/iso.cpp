@@ -11,6 +11,7 @@
 
 #include "api/guard.hpp"
 #include "channels/mpi_error.hpp"
+#include "channels/owned_comm.hpp"
 #include "channels/world.hpp"
 #include "engine/agree.hpp"
 
@@ -150,9 +151,11 @@ int require_one(const Iso_request* request) {
 
 MPI_Comm with_attribute(MPI_Comm cartcomm, tonari_neighborhood near) {
   std::unique_ptr<Attached> attached;
-  run_collectively(cartcomm, [&] { attached.reset(new Attached{near, {1}}); });
-  MPI_Comm isocomm = MPI_COMM_NULL;
-  call_mpi("MPI_Comm_dup", [&] { return MPI_Comm_dup(cartcomm, &isocomm); });
+  run_collectively(cartcomm, [&] {
+    check_duplicates();
+    attached.reset(new Attached{near, {1}});
+  });
+  MPI_Comm isocomm = duplicate_of(cartcomm);
   check_mpi(MPI_Comm_set_attr(isocomm, attribute(), attached.get()), "MPI_Comm_set_attr");
   attached.release();
   const std::lock_guard lock(numbers().mutex);

@@ -88,10 +88,7 @@ void free_messages(tonari_messages messages) noexcept {
 void SparseCall::connect(SharedComm& shared, Kind kind) {
   SparseExchange& exchange = shared.sparse();
   if (kind == Kind::blocking || exchange.apart()) return;
-  std::shared_ptr<OwnedComm> apart;
-  run_collectively(shared.comm(), [&] { apart = std::make_shared<OwnedComm>(); });
-  agree(shared.comm(), error_of([&] { duplicate(shared.comm(), *apart); }));
-  exchange.move_to(std::move(apart));
+  exchange.move_to(shared.another());
 }
 
 SparseCall::SparseCall(std::shared_ptr<SharedComm> shared, const SparseArguments& given,

@@ -23,9 +23,18 @@ class OwnedComm {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
+// Collective: a duplicate as MPI_Comm_dup makes it. It is started and tested, so that a rank hears
+// if another one has died (channels/collective.hpp): then it throws Errc::peer. Without memory
+// nobody gives it up.
+MPI_Comm duplicate_of(MPI_Comm comm);
+// Ranks agree on this before they duplicate. Throws Errc::peer if this process has given up a
+// duplicate, since others might wait forever for the next: Open MPI 4.1.4 then duplicates no newer
+// communicator, whatever its ranks.
+void check_duplicates();
+
 // Collective: makes `copy` a duplicate that returns its errors. A refusal of the MPI is thrown
 // (Errc::mpi) and does not reach the communicator's error handler, which by default ends the job.
-// Needs only MPI's memory.
+// Otherwise it fails as duplicate_of does.
 void duplicate(MPI_Comm comm, OwnedComm& copy);
 
 // Calls `work` with a communicator for local calls that need one, such as MPI_Pack: MPI_COMM_SELF,

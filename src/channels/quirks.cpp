@@ -29,7 +29,9 @@ Quirks quirks_of(std::string_view version) {
   found.bytes_only = family == MpiFamily::mpich;
   found.neighbors = found.alltoallw_in_place =
       family == MpiFamily::mpich && number_behind("MPICH Version:", version) < 5;
-  found.graph_keeps_topology = number_behind("Open MPI v", version) >= 5;
+  const int open_mpi = number_behind("Open MPI v", version);
+  found.graph_keeps_topology = found.idup_spoils = open_mpi >= 5;
+  found.idup_fails_at_world = open_mpi > 0 && open_mpi < 5;
   return found;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -12,10 +13,11 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "channels/control_tags.hpp"
 #include "channels/mpi_error.hpp"
+#include "channels/owned_type.hpp"
 #include "copy/moves.hpp"
 #include "engine/agree.hpp"
+#include "engine/partner.hpp"
 #include "memory/memory.hpp"
 #include "select/cache.hpp"
 
@@ -27,13 +29,12 @@ constexpr std::size_t largest = 128 * 1024;
 // parameters that are not known by then keep their usual values.
 constexpr double time_for_messages = 2e-3;
 
-// Both partners run the same sequence; only the first one's times count. All memory exists before
-// it begins: the partner would wait for a rank that fails.
+// Both partners run the same sequence; only the first one's times count.
 class Pair {
  public:
   Pair(MPI_Comm comm, int partner, bool first)
-      : comm_(comm), partner_(partner), first_(first), data_(largest) {
-    std::fill_n(data_.data(), largest, std::byte{1});
+      : partner_(comm, partner, largest + sizeof(int)), first_(first) {
+    std::fill_n(data(), largest, std::byte{1});
     times_.reserve(most_rounds);
   }
 
@@ -55,20 +56,18 @@ class Pair {
 
   // Time per message when several small ones leave back to back: the larger of overhead and gap.
   double burst() {
-    constexpr int count = 32;
-    MPI_Request requests[count];
+    constexpr int count = Partner::most_messages;
     times_.clear();
     for (int k = 0; k < 5; ++k) {
       ping(1);
       const double start = MPI_Wtime();
       for (int m = 0; m < count; ++m)
-        check_mpi(first_ ? MPI_Isend(data_.data(), 8, MPI_BYTE, partner_, measure_burst, comm_,
-                                     &requests[m])
-                         : MPI_Irecv(data_.data() + 8 * m, 8, MPI_BYTE, partner_, measure_burst,
-                                     comm_, &requests[m]),
-                  "a burst of messages");
+        if (first_)
+          partner_.start_send(data(), 8, MPI_BYTE, measure_burst);
+        else
+          partner_.start_recv(data() + 8 * m, 8, MPI_BYTE, measure_burst);
       times_.push_back((MPI_Wtime() - start) / count);
-      call_mpi("MPI_Waitall", [&] { return MPI_Waitall(count, requests, MPI_STATUSES_IGNORE); });
+      partner_.complete();
     }
     return undisturbed(times_);
   }
@@ -87,69 +86,56 @@ class Pair {
   // Extra time per piece of a message that a datatype describes, over a contiguous one.
   double typed_piece() {
     constexpr int pieces = 64;
-    MPI_Datatype vector;
-    check_mpi(MPI_Type_vector(pieces, 16, 32, MPI_BYTE, &vector), "MPI_Type_vector");
-    check_mpi(MPI_Type_commit(&vector), "MPI_Type_commit");
+    OwnedType vector;
+    check_mpi(MPI_Type_vector(pieces, 16, 32, MPI_BYTE, vector.place()), "MPI_Type_vector");
+    check_mpi(MPI_Type_commit(vector.place()), "MPI_Type_commit");
     const double plain = one_way(pieces * 16);
     times_.clear();
-    for (int k = 0; k < 20; ++k) times_.push_back(ping(1, vector) / 2);
-    MPI_Type_free(&vector);
+    for (int k = 0; k < 20; ++k) times_.push_back(ping(1, vector.get()) / 2);
     return std::max(1e-9, (undisturbed(times_) - plain) / (2 * pieces));  // both ends have pieces
   }
 
  private:
+  std::byte* data() const { return partner_.data(); }
   double ping(int count, MPI_Datatype type = MPI_BYTE) {
     const double start = MPI_Wtime();
-    if (first_)
-      call_mpi("MPI_Send",
-               [&] { return MPI_Send(data_.data(), count, type, partner_, measure_ping, comm_); });
-    call_mpi("MPI_Recv", [&] {
-      return MPI_Recv(data_.data(), count, type, partner_, measure_ping, comm_, MPI_STATUS_IGNORE);
-    });
-    if (!first_)
-      call_mpi("MPI_Send",
-               [&] { return MPI_Send(data_.data(), count, type, partner_, measure_ping, comm_); });
+    if (first_) partner_.send(data(), count, type, measure_ping);
+    partner_.recv(data(), count, type, measure_ping);
+    if (!first_) partner_.send(data(), count, type, measure_ping);
     return MPI_Wtime() - start;
   }
+  // The first one's word; it travels apart from the messages that may be under way.
   int agree_on(int mine) {
-    int both = mine;
+    std::byte* const word = data() + largest;
+    std::memcpy(word, &mine, sizeof mine);
     if (first_)
-      call_mpi("MPI_Send",
-               [&] { return MPI_Send(&both, 1, MPI_INT, partner_, measure_go, comm_); });
+      partner_.send(word, 1, MPI_INT, measure_go);
     else
-      call_mpi("MPI_Recv", [&] {
-        return MPI_Recv(&both, 1, MPI_INT, partner_, measure_go, comm_, MPI_STATUS_IGNORE);
-      });
-    return both;
+      partner_.recv(word, 1, MPI_INT, measure_go);
+    std::memcpy(&mine, word, sizeof mine);
+    return mine;
   }
   bool leaves_alone(int bytes) {
-    int left = 0;
+    bool left = false;
     if (first_) {
-      MPI_Request request;
-      check_mpi(MPI_Isend(data_.data(), bytes, MPI_BYTE, partner_, measure_eager, comm_, &request),
-                "MPI_Isend");
+      partner_.start_send(data(), bytes, MPI_BYTE, measure_eager);
       const double start = MPI_Wtime();
       for (int looks = 0; !left && looks < most_looks && MPI_Wtime() - start < 100e-6; ++looks)
-        call_mpi("MPI_Test", [&] { return MPI_Test(&request, &left, MPI_STATUS_IGNORE); });
-      const int result = agree_on(left);
-      call_mpi("MPI_Wait", [&] { return MPI_Wait(&request, MPI_STATUS_IGNORE); });
-      return result;
+        left = partner_.test_last();
+      left = agree_on(left) != 0;
+      partner_.complete();
+      return left;
     }
-    left = agree_on(0);
-    call_mpi("MPI_Recv", [&] {
-      return MPI_Recv(data_.data(), bytes, MPI_BYTE, partner_, measure_eager, comm_,
-                      MPI_STATUS_IGNORE);
-    });
+    left = agree_on(0) != 0;
+    partner_.recv(data(), bytes, MPI_BYTE, measure_eager);
     return left;
   }
 
   static constexpr int most_rounds = 400;
   static constexpr int most_looks = 5000;  // of 20 ns or more: a clock may be set back
 
-  MPI_Comm comm_;
-  int partner_;
+  Partner partner_;
   bool first_;
-  Memory data_;
   std::vector<double> times_;
   double begun_ = MPI_Wtime();
 };

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a message through shared memory costs.
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <vector>
 
-#include "channels/control_tags.hpp"
-#include "channels/mpi_error.hpp"
 #include "channels/shared/link.hpp"
 #include "engine/agree.hpp"
+#include "engine/awaited.hpp"
 #include "engine/calibrate.hpp"
+#include "engine/hang_report.hpp"
+#include "engine/partner.hpp"
 #include "memory/wait.hpp"
 
 namespace tonari {
@@ -18,33 +20,31 @@ namespace {
 constexpr int first_tosses = 8, tosses = 100;
 constexpr double time_for_all = 1e-3;  // seconds
 
-// Two ranks that send a word back and forth through shared memory. They have their memory before
-// they begin.
+// Two ranks that send a word back and forth through shared memory.
 class Toss {
  public:
-  Toss(const std::shared_ptr<const Node>& node, int rank)
-      : first_(node->index(rank) == 0),
+  Toss(MPI_Comm comm, const std::shared_ptr<const Node>& node, int rank)
+      : node_(node),
+        first_(node->index(rank) == 0),
         peer_(node->ranks()[first_ ? 1 : 0]),
-        policy_{node->crowded(), 10},
+        policy_{node->crowded(), timeout_in_environment()},
+        partner_(comm, peer_, 2 * sizeof(SegmentName)),
         names_{{peer_, {}}} {
     if (!error_of([&] { link_.emplace(node, rank, messages(), messages(), SharedLimits{}); }))
       mine_ = link_->segment();
     times_.reserve(tosses);
   }
   // Both call this; it tells whether they can.
-  bool connect(MPI_Comm comm) {
-    swap(comm, &mine_, &names_[peer_], sizeof mine_);
+  bool connect() {
+    names_[peer_] = swap(mine_);
     bool attached = false;
-    int good = !error_of([&] { attached = link_ && link_->attach(names_); }) && attached,
-        theirs = 0;
-    swap(comm, &good, &theirs, sizeof good);
-    return good && theirs;
+    const int good = !error_of([&] { attached = link_ && link_->attach(names_); }) && attached;
+    return swap(good) && good;
   }
   // The time of one way. On a busy machine few rounds must do.
-  double time(MPI_Comm comm) {
+  double time() {
     for (int k = 0; k < first_tosses; ++k) times_.push_back(round_trip() / 2);
-    int quick = undisturbed(times_) * 2 * tosses < time_for_all, others = 0;
-    swap(comm, &quick, &others, sizeof quick);
+    const int quick = undisturbed(times_) * 2 * tosses < time_for_all, others = swap(quick);
     for (int k = first_tosses; k < tosses && quick && others; ++k)
       times_.push_back(round_trip() / 2);
     return undisturbed(times_);
@@ -60,16 +60,27 @@ class Toss {
     return MPI_Wtime() - start;
   }
   std::vector<EdgeMessage> messages() const { return {{peer_, 0, 8}}; }
-  void swap(MPI_Comm comm, const void* mine, void* theirs, std::size_t bytes) const {
-    const int count = static_cast<int>(bytes);
-    call_mpi("MPI_Sendrecv", [&] {
-      return MPI_Sendrecv(mine, count, MPI_BYTE, peer_, measure_shared_memory, theirs, count,
-                          MPI_BYTE, peer_, measure_shared_memory, comm, MPI_STATUS_IGNORE);
-    });
+  template <typename Words>
+  Words swap(const Words& mine) {
+    static_assert(sizeof mine <= sizeof(SegmentName));
+    std::byte* const theirs = partner_.data() + sizeof mine;
+    std::memcpy(partner_.data(), &mine, sizeof mine);
+    partner_.start_recv(theirs, sizeof mine, MPI_BYTE, measure_shared_memory);
+    partner_.start_send(partner_.data(), sizeof mine, MPI_BYTE, measure_shared_memory);
+    partner_.complete();
+    Words other;
+    std::memcpy(&other, theirs, sizeof other);
+    return other;
   }
   template <typename Ready>
   void wait(Ready ready) const {
-    for (Wait waiting(policy_); !ready();) waiting.idle();
+    for (Wait waiting(policy_); !ready();)
+      if (waiting.idle() == Wait::Then::check) require_peer();
+  }
+  // The others learn of its end by themselves.
+  void require_peer() const {
+    if (const auto error = error_of([&] { check_alive(node_.get(), peer_); }))
+      throw Error(*error).now_on_all_ranks();
   }
   void write() {
     wait([&] { return link_->out(0).may_write(0, parity_); });
@@ -80,9 +91,11 @@ class Toss {
     link_->in(0).taken(0, parity_);
   }
 
+  std::shared_ptr<const Node> node_;
   bool first_;
   std::int32_t peer_;
   WaitPolicy policy_;
+  Partner partner_;
   std::map<std::int32_t, SegmentName> names_;
   SegmentName mine_;
   std::optional<SharedLink> link_;
@@ -97,10 +110,10 @@ void measure_shared(LogGP& machine, MPI_Comm comm, const std::shared_ptr<const N
                     int rank) {
   std::optional<Toss> toss;
   if (node->ranks().front() == 0 && node->ranks().size() > 1 && node->index(rank) < 2)
-    toss.emplace(node, rank);
+    toss.emplace(comm, node, rank);
   stay_together(comm);
-  if (!toss || !toss->connect(comm)) return;
-  const double one_way = std::max(1e-9, toss->time(comm));
+  if (!toss || !toss->connect()) return;
+  const double one_way = std::max(1e-9, toss->time());
   machine.shared_overhead = one_way / 8;
   machine.shared_latency = one_way - 2 * machine.shared_overhead;
 }

@@ -209,7 +209,7 @@ class SwapChoice {
   // Where the MPI has none left, its collective is no candidate.
   std::shared_ptr<const OwnedComm> comm_of_its_own() {
     auto comm = std::make_shared<OwnedComm>();
-    stay_together(context_.comm());
+    run_collectively(context_.comm(), check_duplicates);
     not_applicable_if_refused([&] { duplicate(context_.comm(), *comm); });
     return comm;
   }

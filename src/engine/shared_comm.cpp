@@ -160,6 +160,7 @@ std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
                    [&] {  // all are here: from now on none waits for what another has in flight
                      read_hang_report();  // already for this agreement
                      watch_for_hangs();
+                     check_duplicates();
                      copy = std::make_shared<OwnedComm>();
                      made = std::make_shared<SharedComm>(copy);
                      held = std::make_unique<std::shared_ptr<SharedComm>>(made);
@@ -172,6 +173,7 @@ std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
     duplicate(comm, *copy);
     text = nodes_in_environment();
   });
+  if (error && error->on_all_ranks()) throw *error;
   NodeMembers emulated = agree_on_nodes(comm, text, nullptr, error);
   made->open(std::move(text), std::move(emulated));
   attach(made->comm(), attached().duplicate, std::move(known));
@@ -208,11 +210,18 @@ void SharedComm::reserve_tags(std::size_t count) {
     fail(Errc::overflow, "the exchange needs ", count, " message tags, this MPI has ", all,
          "; choose an algorithm that combines messages");
   if (next_tag_ + needed - 1 <= most_tag_) return;
-  const auto next = std::make_shared<OwnedComm>();
-  stay_together(comm());
-  agree(comm(), error_of([&] { duplicate(comm(), *next); }));
-  exchanges_ = next;  // exchanges that use the old one keep it
+  exchanges_ = another();  // exchanges that use the old one keep it
   next_tag_ = first_exchange_tag;
+}
+
+std::shared_ptr<const OwnedComm> SharedComm::another() const {
+  std::shared_ptr<OwnedComm> copy;
+  run_collectively(comm(), [&] {
+    check_duplicates();
+    copy = std::make_shared<OwnedComm>();
+  });
+  run_collectively(comm(), [&] { duplicate(comm(), *copy); });
+  return copy;
 }
 
 // All ranks keep what was found, or none does, because it decides who asks the others.

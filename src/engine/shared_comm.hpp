@@ -70,6 +70,9 @@ class SharedComm {
   int first_tag() const { return static_cast<int>(next_tag_); }
   void take_tags(std::size_t count) { next_tag_ += static_cast<std::int64_t>(count); }
 
+  // Collective: one more duplicate.
+  std::shared_ptr<const OwnedComm> another() const;
+
   // For planning together, one user at a time.
   RankGroup& group();
 

@@ -25,9 +25,11 @@ TEST(Quirks, RelativesOfMpichCountAsMpichFour) {
     EXPECT_EQ(quirks_of(version), of_mpich_4) << version;
 }
 
-TEST(Quirks, OpenMpiFiveMadeOne) {
-  EXPECT_EQ(quirks_of("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4"), Quirks{});
-  EXPECT_EQ(quirks_of("Open MPI v5.0.11, package: Open MPI"), Quirks{.graph_keeps_topology = true});
+TEST(Quirks, OpenMpiFiveMadeSome) {
+  EXPECT_EQ(quirks_of("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4"),
+            Quirks{.idup_fails_at_world = true});
+  const Quirks five{.graph_keeps_topology = true, .idup_spoils = true};
+  EXPECT_EQ(quirks_of("Open MPI v5.0.11, package: Open MPI"), five);
 }
 
 TEST(Quirks, UnknownMpisHaveNone) {

@@ -173,19 +173,22 @@ TEST_F(Communicators, ThatHaveNoTagsLeftGetAnother) {
   EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
-// The program's error handler is neither called nor changed.
-TEST_F(Communicators, ThatAreRefusedAreErrorsOnAllRanks) {
+bool ends_at_errors(MPI_Comm comm) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  MPI_Comm_get_errhandler(cart, &handler);
-  EXPECT_EQ(handler, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_get_errhandler(comm, &handler);
+  const bool ends = handler == MPI_ERRORS_ARE_FATAL;
   MPI_Errhandler_free(&handler);
+  return ends;
+}
+
+// The program's error handlers are neither called nor changed.
+TEST_F(Communicators, ThatAreRefusedAreErrorsOnAllRanks) {
+  EXPECT_TRUE(ends_at_errors(cart) && ends_at_errors(MPI_COMM_WORLD));
   refuse_communicators(true);
   expect_all(TONARI_ERR_MPI);
   refuse_communicators(false);
   expect_all(TONARI_SUCCESS);
-  MPI_Comm_get_errhandler(cart, &handler);
-  EXPECT_EQ(handler, MPI_ERRORS_ARE_FATAL);
-  MPI_Errhandler_free(&handler);
+  EXPECT_TRUE(ends_at_errors(cart) && ends_at_errors(MPI_COMM_WORLD));
 }
 
 TEST_F(Communicators, ThatAreUsedUpAreErrorsOnAllRanks) {

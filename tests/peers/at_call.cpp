@@ -17,11 +17,11 @@ namespace {
 
 using tonari::test::Fate;
 
-constexpr std::array names{"MPI_Comm_dup",    "MPI_Dist_graph_create_adjacent",
-                           "MPI_Iallgather",  "MPI_Iallreduce",
-                           "MPI_Ibarrier",    "MPI_Ibcast",
-                           "MPI_Test",        "MPI_Testall",
-                           "MPI_Win_allocate"};
+constexpr std::array names{"MPI_Comm_idup",    "MPI_Dist_graph_create_adjacent",
+                           "MPI_Iallgather",   "MPI_Iallreduce",
+                           "MPI_Ibarrier",     "MPI_Ibcast",
+                           "MPI_Test",         "MPI_Testall",
+                           "MPI_Win_allocate", "MPI_Wtime"};
 
 std::atomic<const char*> chosen{nullptr};
 std::atomic<int> left{0};
@@ -48,8 +48,8 @@ bool tonari::test::let_befall(Fate what, const std::string& call, int before) {
 #pragma GCC visibility push(default)
 extern "C" {
 
-int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
-  return comes_to("MPI_Comm_dup"), PMPI_Comm_dup(comm, made);
+int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {
+  return comes_to("MPI_Comm_idup"), PMPI_Comm_idup(comm, made, request);
 }
 int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int sources[], const int weights[],
                                    int out, const int targets[], const int out_weights[],
@@ -84,6 +84,7 @@ int MPI_Win_allocate(MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, voi
                      MPI_Win* made) {
   return comes_to("MPI_Win_allocate"), PMPI_Win_allocate(bytes, unit, info, comm, base, made);
 }
+double MPI_Wtime() { return comes_to("MPI_Wtime"), PMPI_Wtime(); }
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -51,6 +51,10 @@ void note(PeerReport& report, const NotMade& error) {
   report.sentence = error.sentence;
 }
 
+bool befalls_while_made(const std::string& deed) {
+  return deed.starts_with("making-") || deed.starts_with("remaking-") || deed.starts_with("first-");
+}
+
 void befall(const Chaos& chaos) {
   const Fate fate = chaos.deed.ends_with("-die")    ? Fate::die
                     : chaos.deed.ends_with("-halt") ? Fate::halt
@@ -59,28 +63,54 @@ void befall(const Chaos& chaos) {
     std::fprintf(stderr, "calls of %s are not watched\n", chaos.call.c_str()), _exit(2);
 }
 
-// Makes, and exchanges once: the first time of all, or with another communicator.
-int run_making(const Chaos& chaos, const RankBesideAnother& beside, bool victim,
-               PeerReport& report) {
+void make_once(const Chaos& chaos, PeerReport& report) {
   try {
-    if (chaos.deed.starts_with("making")) {
-      run_until(*make_exchange(chaos.kind, chaos.words), 1, report);
-      MPI_Comm_dup(MPI_COMM_WORLD, &exchange_comm());
-      MPI_Comm_set_errhandler(exchange_comm(), MPI_ERRORS_RETURN);
-      report.exchanges = 0;
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (victim) beside.say_go();
-    if (victim && chaos.deed.ends_with("-late"))
-      wait_for_go(chaos.within);
-    else if (victim)
-      befall(chaos);
     const double begin = now();
     auto exchange = make_exchange(chaos.kind, chaos.words);
     report.seconds = now() - begin;
     run_until(*exchange, 1, report);
   } catch (const NotMade& error) {
     note(report, error);
+  }
+}
+
+// For later exchanges.
+void take_comm(MPI_Comm comm) {
+  exchange_comm() = comm;
+  if (comm != MPI_COMM_NULL) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+}
+
+MPI_Comm without(bool victim) {
+  MPI_Comm others = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, victim ? MPI_UNDEFINED : 0, 0, &others);
+  return others;
+}
+
+// Makes, and exchanges once: the first time of all, or with another communicator; then again, of
+// those who are left.
+int run_making(const Chaos& chaos, const RankBesideAnother& beside, bool victim,
+               PeerReport& report) {
+  const bool again = chaos.deed.starts_with("remaking");
+  MPI_Comm others = MPI_COMM_NULL;
+  if (again || chaos.deed.starts_with("making")) {
+    make_once(chaos, report);
+    MPI_Comm next = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &next);
+    take_comm(next);
+    if (again) others = without(victim);
+    report.exchanges = 0;
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (victim) beside.say_go();
+  if (victim && chaos.deed.ends_with("-late"))
+    wait_for_go(chaos.within);
+  else if (victim)
+    befall(chaos);
+  make_once(chaos, report);
+  if (again && report.code != TONARI_SUCCESS) {
+    report.code = TONARI_SUCCESS;
+    take_comm(others);
+    make_once(chaos, report);
   }
   report.write();
   if (chaos.deed.ends_with("-die")) _exit(0);
@@ -97,8 +127,7 @@ int run_chaos(const Chaos& chaos, const RankBesideAnother& beside) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const bool victim =
       report.rank == static_cast<int>(chaos.seed % static_cast<std::uint64_t>(size));
-  if (chaos.deed.starts_with("making-") || chaos.deed.starts_with("first-"))
-    return run_making(chaos, beside, victim, report);
+  if (befalls_while_made(chaos.deed)) return run_making(chaos, beside, victim, report);
   auto exchange = make_exchange(chaos.kind, chaos.words);
   if (!exchange) return std::fprintf(stderr, "there is no kind %s\n", chaos.kind.c_str()), 2;
   run_until(*exchange, 3, report);

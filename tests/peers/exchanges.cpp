@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 #include <tonari/group.h>
+#include <tonari/iso.h>
 #include <tonari/sparse.h>
 #include <tonari/tonari.h>
 
@@ -182,6 +183,36 @@ class Sparse final : public Blocks {
   std::vector<MPI_Aint> displs_;
 };
 
+// A ring by the interface of isomorphic neighborhoods, which makes a communicator of its own.
+class Isomorphic final : public Blocks {
+ public:
+  explicit Isomorphic(int words) : Blocks(words, false, false) {
+    int periodic = 1, offsets[2] = {-1, 1};
+    const int last = world_.size - 1, here = world_.rank;
+    from_ = {here == 0 ? last : here - 1, here == last ? 0 : here + 1};
+    in_.resize(2 * words_), out_.resize(2 * words_);
+    MPI_Cart_create(exchange_comm(), 1, &world_.size, &periodic, 0, &cart_);
+    must(Iso_neighborhood_create(cart_, 2, offsets, &iso_));
+    const auto second = static_cast<MPI_Aint>(words_);
+    int counts[2] = {count(), count()};
+    MPI_Aint to[2] = {0, second}, from[2] = {second, 0};  // the first comes from the right
+    must(Iso_neighbor_alltoallv_init(out_.data(), counts, to, MPI_UINT64_T, in_.data(), counts,
+                                     from, MPI_UINT64_T, iso_, &request_));
+  }
+  int run(int number) override {
+    fill(out_, number);
+    return Iso_start(&request_);
+  }
+  void free() override {
+    must(Iso_request_free(&request_));
+    MPI_Comm_free(&iso_), MPI_Comm_free(&cart_);
+  }
+
+ private:
+  MPI_Comm cart_ = MPI_COMM_NULL, iso_ = MPI_COMM_NULL;
+  Iso_request request_ = TONARI_REQUEST_NULL;
+};
+
 std::unique_ptr<VerifiedExchange> make_operation(const std::string &kind, int words) {
   const auto dash = kind.find('-');
   const std::string form = dash == std::string::npos ? "" : kind.substr(0, dash);
@@ -205,6 +236,7 @@ std::unique_ptr<VerifiedExchange> make_exchange(const std::string &kind, int wor
   if (auto made = make_ghost_exchange(kind, words)) return made;
   if (kind == "group") return std::make_unique<Grouped>(words);
   if (kind == "sparse") return std::make_unique<Sparse>(words);
+  if (kind == "iso") return std::make_unique<Isomorphic>(words);
   return make_operation(kind, words);
 }
 

@@ -21,7 +21,7 @@ class VerifiedExchange {
 };
 
 // kind: alltoall, ..., allgatherw, each also as once-... and started-...; inplace, general, group,
-// sparse; array, mapped, array-reverse (of grids), blocks, blocks-reverse; vector, reverse and
+// sparse, iso; array, mapped, array-reverse (of grids), blocks, blocks-reverse; vector, reverse and
 // combine, and the same as one-shot calls: single, single-reverse, single-combine. Null if there is
 // none. Collective. Throws NotMade (peers/verified_blocks.hpp).
 std::unique_ptr<VerifiedExchange> make_exchange(const std::string& kind, int words);

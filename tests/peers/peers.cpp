@@ -19,7 +19,7 @@
 //                chaos --kind k --deed kill|stop|halt|late --seed n [--within n]
 //                                                       bad luck at random times, in so many
 //                                                       microseconds (tests/peers/chaos.hpp)
-//                chaos --deed making-die|first-die|first-halt|first-late|hung ...
+//                chaos --deed making-die|remaking-die|first-die|first-halt|first-late|hung ...
 //                      --call MPI_... [--calls n]       bad luck in such a call of the MPI, after n
 //   --grid                ghosts of a grid that are the neighbors' pages, instead
 //   --once                one-shot calls instead of a request; who leaves frees the neighborhood

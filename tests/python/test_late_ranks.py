@@ -152,7 +152,7 @@ def test_a_stopped_rank_is_told_of_and_waited_for(mpi: str, tmp_path: Path) -> N
 FIRST = [
     ("first-late", "", "a call that all ranks of a communicator make"),
     built.more("first-halt", "MPI_Iallreduce", "a call that all ranks of a communicator make"),
-    built.more("first-halt", "MPI_Comm_dup", "MPI_Comm_dup"),
+    built.more("first-halt", "MPI_Comm_idup", "a call that all ranks of a communicator make"),
     built.more("first-halt", "MPI_Iallgather", "a call that all ranks of a communicator make"),
 ]
 

@@ -280,6 +280,28 @@ static int refuse_communicator(MPI_Comm parent) {
     if (code == MPI_SUCCESS && inside_mpi == 1) ++existing.communicators; \
     return code;                                                          \
   }
+// Open MPI tells of it later: MPI_Test calls the handler of MPI_COMM_WORLD.
+static int refuse_duplicate(MPI_Comm parent, MPI_Request* request) {
+#if defined(OPEN_MPI)
+  const auto fails = [](void*, MPI_Status* status) { return status->MPI_ERROR = MPI_ERR_INTERN; };
+  const auto no_data = [](void*) { return MPI_SUCCESS; };
+  const auto no_cancel = [](void*, int) { return MPI_SUCCESS; };
+  (void)parent;
+  MPI_Grequest_start(fails, no_data, no_cancel, nullptr, request);
+  return MPI_Grequest_complete(*request);
+#else
+  *request = MPI_REQUEST_NULL;
+  return refuse_communicator(parent);
+#endif
+}
+EXPORT int MPI_Comm_idup(MPI_Comm c, MPI_Comm* n, MPI_Request* r) {
+  note(counts.setups, "MPI_Comm_idup");
+  if (communicators_refused) return refuse_duplicate(c, r);
+  const Inside inside;
+  const int code = PMPI_Comm_idup(c, n, r);
+  if (code == MPI_SUCCESS && inside_mpi == 1) ++existing.communicators;
+  return code;
+}
 NEW_COMM(Comm_dup, (MPI_Comm c, MPI_Comm* n), (c, n))
 NEW_COMM(Comm_split, (MPI_Comm c, int color, int key, MPI_Comm* n), (c, color, key, n))
 NEW_COMM(Comm_split_type, (MPI_Comm c, int kind, int key, MPI_Info i, MPI_Comm* n),
