@@ -61,8 +61,8 @@ struct Quirks {
   // collectives read lists of a length that is not theirs (open-mpi/ompi issue 14438).
   bool graph_keeps_topology = false;
 
-  // Open MPI 4.1.4: if MPI_Comm_idup finds no communicator left, MPI_Test calls the error handler of
-  // MPI_COMM_WORLD, whatever communicator was to be duplicated.
+  // Open MPI 4.1.4: if MPI_Comm_idup finds no communicator left, MPI_Test calls the error handler
+  // of MPI_COMM_WORLD, whatever communicator was to be duplicated.
   bool idup_fails_at_world = false;
 
   // Open MPI 5.0.11: if MPI_Comm_idup finds no communicator left, the next one frees memory that it

@@ -2,7 +2,8 @@
 // Exchanges of one kind while one rank is killed, or stopped and resumed, at random times; or is
 // stopped once (halt), or comes late. Or the exchange is made, again and again, of a communicator
 // that is new (making) or the first of all (first), while one rank dies in a call of the MPI, is
-// stopped there, or comes late; and then by the others alone (remaking). Or all but one hang in such a call, and that one dies (hung).
+// stopped there, or comes late; and then by the others alone (remaking). Or all but one hang in
+// such a call, and that one dies (hung).
 #pragma once
 
 #include "peers/signals.hpp"
