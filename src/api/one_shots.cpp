@@ -168,12 +168,13 @@ CallShape& OneShots::read_shape(const tonari_neighborhood_s& near, const Call& c
   cover(shape->send, binding.send, call.send.buffer);
   cover(shape->recv, binding.recv, call.recv.buffer);
   shape->remember(call);
-  if (const HopTable::Way* const way = way_of(call)) {
+  shape->way = way_of(call);
+  if (shape->way) {
     const Bytes bytes = *block_bytes(call.send);
     if (const Bytes received = *block_bytes(call.recv); received != bytes)
       fail(Errc::mismatch, "blocks of ", bytes, " bytes are sent, and blocks of ", received,
            " bytes received; in this neighborhood all must have the same size");
-    shape->hops.emplace(way->plan, bytes, arguments, binding);
+    shape->hops.emplace(shape->way->plan, bytes, arguments, binding);
   } else {
     shape->direct = direct_shape(*streams_, topology, self_, arguments, binding);
   }
@@ -192,11 +193,11 @@ const HopTable::Way* OneShots::way_of(const Call& call) const {
 }
 
 // The same for a call with wrong arguments, as far as they tell: the others go this way. What does
-// not tell is taken for a call like the last one.
+// not tell is taken for a call like the last one of its operation.
 const HopTable::Way* OneShots::way_unread(const Call& call) const {
   if (call.form() != Form::regular) return nullptr;
   const std::optional<Bytes> sent = block_bytes(call.send), received = block_bytes(call.recv);
-  if (!sent && !received) return last_way_;
+  if (!sent && !received) return last_ways_[call.operation()];
   return hops_.find(call.collective, sent.value_or(*received), received.value_or(*sent));
 }
 
@@ -207,7 +208,8 @@ void OneShots::expect(const tonari_neighborhood_s& near, const Call& call, bool 
 
 // Takes part in a call that is wrong here, and throws.
 void OneShots::refuse(const Call& call, const Error& why) {
-  if (const HopTable::Way* const way = way_unread(call)) {
+  const HopTable::Way* const way = last_ways_[call.operation()] = way_unread(call);
+  if (way) {
     combining_.refuse(way->plan, why);
     run_to_end(combining_);
   } else {
@@ -224,6 +226,7 @@ void OneShots::run(const tonari_neighborhood_s& near, const Call& call) {
   const std::optional<Error> wrong = error_of([&] {
     throw_refusal();
     shape = &shape_of(near, call);
+    last_ways_[call.operation()] = shape->way;
     if (shape->hops)
       combining_.bind(*shape->hops, spaces_of(call));
     else
@@ -279,7 +282,7 @@ std::shared_ptr<Prepared> OneShots::prepare(const tonari_neighborhood_s& near, c
     throw_refusal();
     require(output.address, output.name);
     const std::shared_ptr<CallShape> shape = shape_of(near, call).shared_from_this();
-    const HopTable::Way* const way = shape->hops ? way_of(call) : nullptr;
+    const HopTable::Way* const way = last_ways_[call.operation()] = shape->way;
     started = &idle(way);
     Prepared& prepared = *started->prepared;
     prepared.arrivals.resize(shape->arrivals.size());

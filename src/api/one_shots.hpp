@@ -53,8 +53,9 @@ struct CallShape : std::enable_shared_from_this<CallShape> {
   // From send to receive buffer, where the two sides mingle without a common byte.
   std::array<std::uintptr_t, 4> distances{};
   std::size_t known_distances = 0;
+  const HopTable::Way* way = nullptr;  // how such calls combine; null: they do not
   DirectShape direct;
-  std::optional<HopShape> hops;   // such calls combine
+  std::optional<HopShape> hops;   // where they combine
   std::vector<Arrival> arrivals;  // for the receive buffer at `base`
   const void* base = nullptr;
 
@@ -111,7 +112,8 @@ class OneShots {
   HopTable hops_;
   DirectExchange blocking_;
   HopExchange combining_;
-  const HopTable::Way* last_way_ = nullptr;  // of the last call that could be read
+  // By operation, of the last call whose count or type could be read.
+  std::array<const HopTable::Way*, operations> last_ways_{};
   std::unique_ptr<Records> records_;         // null: there is no report
   std::array<Pool, 3> started_;  // those that go straight, and by operation that combine
 };
