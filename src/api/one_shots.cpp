@@ -210,7 +210,7 @@ void OneShots::expect(const tonari_neighborhood_s& near, const Call& call, bool 
 void OneShots::refuse(const Call& call, const Error& why) {
   const HopTable::Way* const way = last_ways_[call.operation()] = way_unread(call);
   if (way) {
-    combining_.refuse(way->plan, why);
+    combining_.refuse(*way->plan, why);
     run_to_end(combining_);
   } else {
     blocking_.refuse(why);
@@ -313,7 +313,7 @@ std::shared_ptr<Prepared> OneShots::prepare(const tonari_neighborhood_s& near, c
 
 // One that no request uses any more, the next in turn or a new one.
 OneShots::Started& OneShots::idle(const HopTable::Way* way) {
-  auto& [all, turn] = started_[way ? 1 + static_cast<std::size_t>(way->plan.collective) : 0];
+  auto& [all, turn] = started_[way ? 1 + static_cast<std::size_t>(way->plan->collective) : 0];
   for (std::size_t tries = std::min<std::size_t>(all.size(), 4); tries > 0; --tries) {
     Started& next = all[turn++ % all.size()];
     if (next.prepared->broken && next.prepared.use_count() == 1) next = made(way);

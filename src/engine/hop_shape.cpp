@@ -84,18 +84,19 @@ HopPlan::HopPlan(Plan of_rank, Collective operation, const Streams& streams)
   std::ranges::stable_sort(arriving, {}, [this](OpId op) { return plan[op].tag; });
 }
 
-HopShape::HopShape(const HopPlan& of, Bytes block_bytes, const Arguments& arguments,
-                   const Binding& binding)
-    : plan(&of), block(block_bytes) {
+HopShape::HopShape(std::shared_ptr<const HopPlan> of, Bytes block_bytes,
+                   const Arguments& arguments, const Binding& binding)
+    : plan(std::move(of)), block(block_bytes) {
+  const Plan& steps = plan->plan;
   const Places places(block, arguments, binding);
-  for (const Operation& op : of.plan.operations()) {
+  for (const Operation& op : steps.operations()) {
     const bool copy = op.kind == Kind::copy;
-    parts.push_back(copy ? std::vector<Part>() : parts_of(of.plan.slices(op), places));
-    copies.push_back(copy ? copies_of(of.plan, op, places) : std::vector<Copy>());
+    parts.push_back(copy ? std::vector<Part>() : parts_of(steps.slices(op), places));
+    copies.push_back(copy ? copies_of(steps, op, places) : std::vector<Copy>());
     lengths.push_back(copy ? 0 : block * op.slice_count);
     if (op.kind == Kind::send) bytes += lengths.back();
   }
-  scratch = of.plan.scratch_like().size() * block;
+  scratch = steps.scratch_like().size() * block;
 }
 
 }  // namespace tonari

@@ -3,6 +3,7 @@
 // exchanges with its neighbors, and where their bytes lie in the buffers of a call.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "engine/direct_shape.hpp"
@@ -36,10 +37,10 @@ struct HopShape {
     Move move;  // between buffers that begin at 0
     SpaceId from, to;
   };
-  HopShape(const HopPlan& of, Bytes block_bytes, const Arguments& arguments,
+  HopShape(std::shared_ptr<const HopPlan> of, Bytes block_bytes, const Arguments& arguments,
            const Binding& binding);
 
-  const HopPlan* plan;
+  std::shared_ptr<const HopPlan> plan;
   Bytes block;
   std::vector<std::vector<Part>> parts;  // of a message, by operation
   std::vector<std::vector<Copy>> copies;

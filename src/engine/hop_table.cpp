@@ -27,7 +27,7 @@ std::size_t common_room(Context& context, const Streams& streams) {
 }
 
 std::string question(Context& context, const HopTable::Way& way) {
-  return text("one-shot|", context.topology().fingerprint, "|", name(way.plan.collective), "|",
+  return text("one-shot|", context.topology().fingerprint, "|", name(way.plan->collective), "|",
               context.shares_memory(), "|", way.combining.variant->label());
 }
 
@@ -55,7 +55,8 @@ HopTable::HopTable(Context& context, const std::shared_ptr<Streams>& streams, Tu
 void HopTable::add(Context& context, const std::shared_ptr<Streams>& streams, Tune tune,
                    WaitPolicy wait, Combining combining) {
   const Collective collective = combining.collective;
-  HopPlan plan(combining.variant->plan(context.rank()), collective, *streams);
+  auto plan = std::make_shared<const HopPlan>(combining.variant->plan(context.rank()), collective,
+                                              *streams);
   Way& way = ways_[static_cast<std::size_t>(collective)].emplace(
       Way{std::move(combining), std::move(plan), tune == Tune::off ? "fixed rule" : "model"});
   if (tune == Tune::off || tune == Tune::model) return;

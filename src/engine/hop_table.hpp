@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 
 #include "engine/context.hpp"
@@ -16,7 +17,7 @@ class HopTable {
  public:
   struct Way {
     Combining combining;
-    HopPlan plan;
+    std::shared_ptr<const HopPlan> plan;  // its calls may run on when the table is gone
     std::string reason;  // fixed rule, model, measured, wisdom
   };
 

@@ -53,8 +53,8 @@ class TriedBlocks {
 
 }  // namespace
 
-HopTrial try_hops(Context& context, const std::shared_ptr<Streams>& streams, const HopPlan& plan,
-                  Bytes longest, double seconds, WaitPolicy wait) {
+HopTrial try_hops(Context& context, const std::shared_ptr<Streams>& streams,
+                  const std::shared_ptr<const HopPlan>& plan, Bytes longest, double seconds, WaitPolicy wait) {
   HopTrial trial;
   for (const Bytes bytes : sizes) {
     if (bytes > longest) break;
@@ -65,7 +65,7 @@ HopTrial try_hops(Context& context, const std::shared_ptr<Streams>& streams, con
     std::optional<HopShape> hops;
     stay_together(context.comm());
     run_collectively(context.comm(), [&] {
-      blocks.emplace(context.topology(), plan.collective, bytes);
+      blocks.emplace(context.topology(), plan->collective, bytes);
       shape = direct_shape(*streams, context.topology(), self_edges_of(context.vertex()),
                            blocks->arguments(), blocks->binding());
       hops.emplace(plan, bytes, blocks->arguments(), blocks->binding());
