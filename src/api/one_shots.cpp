@@ -242,7 +242,7 @@ void OneShots::run(const tonari_neighborhood_s& near, const Call& call) {
 
 // The same without the records. So there is one copy of it, and no call more where there are none.
 void OneShots::run_recorded(const tonari_neighborhood_s& near, const Call& call) {
-  CallRecord* const record = record_of(call);
+  const std::shared_ptr<CallRecord> record = record_of(call);
   struct Aside {
     explicit Aside(std::unique_ptr<Records>& of) : place(of), records(std::move(of)) {}
     ~Aside() { place = std::move(records); }
@@ -259,9 +259,9 @@ void OneShots::run_recorded(const tonari_neighborhood_s& near, const Call& call)
 }
 
 // Calls of an operation; null: there is no memory to record them.
-CallRecord* OneShots::record_of(const Call& call) noexcept {
-  std::unique_ptr<CallRecord>& record = (*records_)[call.operation()];
-  if (record) return record.get();
+std::shared_ptr<CallRecord> OneShots::record_of(const Call& call) noexcept {
+  std::shared_ptr<CallRecord>& record = (*records_)[call.operation()];
+  if (record) return record;
   (void)error_of([&] {
     ReportRow calls;
     calls.ranks = context_->ranks();
@@ -269,9 +269,9 @@ CallRecord* OneShots::record_of(const Call& call) noexcept {
     calls.what = text(call.name(), " with ", context_->topology().neighbors, " neighbors");
     calls.channel = streamed_channel(*streams_);
     calls.reason = streamed_reason(way_of(call));
-    record = std::make_unique<CallRecord>(calls);
+    record = std::make_shared<CallRecord>(calls);
   });
-  return record.get();
+  return record;
 }
 
 std::shared_ptr<Prepared> OneShots::prepare(const tonari_neighborhood_s& near, const Call& call,
@@ -295,9 +295,10 @@ std::shared_ptr<Prepared> OneShots::prepare(const tonari_neighborhood_s& near, c
     }
     prepared.description.clear();
     if (started->recorded) {
-      CallRecord* const record = record_of(call);
+      const std::shared_ptr<CallRecord> record = record_of(call);
       if (record) record->chose(streamed_algorithm(way));
-      started->recorded->count_for(record ? &record->usage() : nullptr);
+      started->recorded->count_for(record ? std::shared_ptr<Usage>(record, &record->usage())
+                                          : nullptr);
     }
     if (way) {
       started->hops->hold({shape, &*shape->hops});

@@ -91,7 +91,7 @@ class OneShots {
     std::vector<Started> all;  // their requests are used again
     std::size_t next = 0;
   };
-  using Records = std::array<std::unique_ptr<CallRecord>, operations>;
+  using Records = std::array<std::shared_ptr<CallRecord>, operations>;
   static constexpr std::size_t most_shapes = 16;
 
   CallShape& shape_of(const tonari_neighborhood_s& near, const Call& call);
@@ -102,7 +102,7 @@ class OneShots {
   Started& idle(const HopTable::Way* way);
   Started made(const HopTable::Way* way);
   void run_recorded(const tonari_neighborhood_s& near, const Call& call);
-  CallRecord* record_of(const Call& call) noexcept;
+  std::shared_ptr<CallRecord> record_of(const Call& call) noexcept;
 
   std::shared_ptr<Context> context_;
   std::shared_ptr<Streams> streams_;

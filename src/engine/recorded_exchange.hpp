@@ -19,8 +19,11 @@ class RecordedExchange final : public WrappedExchange {
   void wrap(std::unique_ptr<Exchange>&& exchange) {
     hold(std::shared_ptr<Exchange>(std::move(exchange)));
   }
-  // From the next start on it counts for this one; null: for none.
-  void count_for(Usage* usage) { usage_ = usage; }
+  // From the next start on it counts for this one, and keeps it; null: for none.
+  void count_for(std::shared_ptr<Usage> usage) {
+    usage_ = usage.get();
+    kept_ = std::move(usage);
+  }
 
   void start() override {
     idle_ = inner().nothing();
@@ -63,6 +66,7 @@ class RecordedExchange final : public WrappedExchange {
   }
 
   Usage* usage_;
+  std::shared_ptr<Usage> kept_;
   CallTime time_;
   double weight_ = 0;  // of the start under way, if it is timed
   bool idle_ = false;  // the exchange has nothing to do on this rank
