@@ -100,7 +100,7 @@ void CombiningExchange::rebind(Shifts shifts) {
 
 void CombiningExchange::give_up() {
   inner().give_up();
-  leak(std::move(contributions_));  // receives may still write to it
+  leak(contributions_);  // receives may still write to it; it is described all the same
 }
 
 }  // namespace tonari
