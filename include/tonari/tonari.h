@@ -346,9 +346,10 @@ TONARI_API int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Da
  * second, with i, returns a request that is started already. Complete it with tonari_test or
  * tonari_wait, then free it; it cannot be started again. Any number may be in flight. As in MPI,
  * what one of them receives into must not be touched by the others.
- * Nothing is measured. All blocks for one rank travel in one message, straight to it, through
- * shared memory on a node, else by the MPI (Hoefler and Schneider 2012, section II: what does not
- * depend on sizes and buffers is set up before). The first call on a neighborhood connects the
+ * All blocks for one rank travel in one message, straight to it, through shared memory on a node,
+ * else by the MPI (Hoefler and Schneider 2012, section II: what does not depend on sizes and
+ * buffers is set up before). Between nodes, short blocks of the regular forms may be combined
+ * (tonari_tune; the first call then times both ways). The first call on a neighborhood connects the
  * neighbors. It is collective as all functions here, and reads the environment. Later calls ask no
  * other rank, and compare what they need to on the way:
  *  - If a rank passes wrong arguments, it and its neighbors (those it sends blocks to, or gets
@@ -359,8 +360,8 @@ TONARI_API int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Da
  *    has exchanged its own blocks all the same.
  *  - A call that fails so waits for its neighbors like one that succeeds, also a non-blocking one
  *    whose own arguments are wrong. The error of a neighbor comes from tonari_test or tonari_wait.
- *  - The neighborhood can be used again afterwards, unless the error is PEER or MPI, or an active
- *    request was freed.
+ *  - The neighborhood can be used again afterwards, unless the error is PEER or MPI, or MISMATCH
+ *    because some ranks' blocks were combined and others' were not, or an active request was freed.
  *  - Ranks that make a persistent request where others make a one-shot call are not told, except in
  *    the first call. As with MPI's own collectives, they may wait for ever.
  * A call with the counts, displacements and types of one of the last 16 allocates nothing and, on a
