@@ -141,6 +141,10 @@ OneShots::OneShots(std::shared_ptr<Context> context, std::shared_ptr<Streams> st
       combining_(streams_, wait) {
   if (context_->shared().records()) records_ = std::make_unique<Records>();
   shapes_.reserve(most_shapes + 1);
+  // So a call that has no memory can still refuse.
+  for (const Collective collective : {Collective::alltoall, Collective::allgather})
+    if (const HopTable::Way* const way = hops_.find(collective, 1, 1))
+      combining_.make_room(*way->plan);
   make_room_in_flight();
 }
 

@@ -39,23 +39,23 @@ void HopExchange::give_up() {
   if (left_ > 0) streams_->leave();
 }
 
-void HopExchange::use(const HopPlan& plan) {
-  plan_ = &plan;
-  waiting_.resize(plan.plan.size());
-  ready_.reserve(plan.plan.size()), sending_.reserve(plan.plan.size());
+void HopExchange::make_room(const HopPlan& plan) {
+  const std::size_t all = plan.plan.size();
+  waiting_.resize(all), spoiled_.resize(all), arrived_.resize(all);
+  ready_.reserve(all), sending_.reserve(all);
 }
 
 void HopExchange::bind(const HopShape& shape, const Spaces& spaces) {
-  use(*shape.plan);
+  make_room(*shape.plan);
   if (scratch_.bytes() < shape.scratch) scratch_ = Memory(shape.scratch);
-  shape_ = &shape;
+  plan_ = shape.plan.get(), shape_ = &shape;
   spaces_ = spaces;
   refused_ = false;
 }
 
 void HopExchange::refuse(const HopPlan& plan, const Error& why) {
-  use(plan);
-  shape_ = nullptr;
+  make_room(plan);
+  plan_ = &plan, shape_ = nullptr;
   refused_ = true;
   failure_ = with_rank(streams_->rank(), why);  // as the others read it
 }
@@ -64,8 +64,8 @@ void HopExchange::start() {
   if (!refused_) failure_.reset();
   failed_rank_ = -1;
   const Plan& plan = plan_->plan;
-  spoiled_.assign(plan.size(), refused_);
-  arrived_.assign(plan.size(), false);
+  std::ranges::fill(spoiled_, refused_);
+  std::ranges::fill(arrived_, false);
   next_ = 0;
   join();
   left_ = plan.size();

@@ -25,6 +25,8 @@ class HopExchange final : public PolledExchange<HopExchange> {
   // Before start. shape: lives until the exchange is complete; it does if it is given to be held.
   void bind(const HopShape& shape, const Spaces& spaces);
   void hold(std::shared_ptr<const HopShape> shape) { held_ = std::move(shape); }
+  // After this, no exchange by the plan needs memory for its books.
+  void make_room(const HopPlan& plan);
   // Or instead: this rank cannot exchange. The exchange then fails with this error.
   void refuse(const HopPlan& plan, const Error& why);
 
@@ -54,7 +56,6 @@ class HopExchange final : public PolledExchange<HopExchange> {
   bool finished() const { return left_ == 0; }
   bool advance();
   void check_peers() const;
-  void use(const HopPlan& plan);
   void join();
   void ready(OpId op);
   void complete(OpId op);
