@@ -72,6 +72,9 @@ std::vector<HopShape::Copy> copies_of(const Plan& plan, const Operation& op, con
 HopPlan::HopPlan(Plan of_rank, Collective operation, const Streams& streams)
     : plan(std::move(of_rank)), collective(operation), peers(streams.size()) {
   for (OpId op = 0; op < plan.size(); ++op) {
+    if (plan[op].kind == Kind::recv && plan.predecessor_count(op) > 0)
+      fail(Errc::internal, "operation ", op,
+           " of a plan for one-shot calls receives to a place that is not free at first");
     const bool copy = plan[op].kind == Kind::copy;
     stream_of.push_back(copy ? 0 : stream_to(streams, plan[op].peer));
     if (copy) continue;

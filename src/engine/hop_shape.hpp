@@ -11,7 +11,8 @@
 
 namespace tonari {
 
-// A plan whose messages go by the streams of a neighborhood: all of them along its edges.
+// A plan whose messages go by the streams of a neighborhood: all of them along its edges. Their
+// places are free from the beginning, so that no message has to wait in a stream.
 struct HopPlan {
   HopPlan(Plan of_rank, Collective operation, const Streams& streams);
 
