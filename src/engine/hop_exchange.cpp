@@ -280,10 +280,13 @@ void HopExchange::take(OpId op, const MessageHead& head, const std::byte* at, st
 
 void HopExchange::awaits(Awaited& awaited) const {
   if (!call_) awaited.in("a one-shot call");
+  const auto cannot_leave = [this](std::size_t k) {  // it takes none now
+    return std::ranges::any_of(sending_, [&](OpId op) { return plan_->stream_of[op] == k; });
+  };
   for (std::size_t k = 0; k < links_.size(); ++k) {
     const std::int32_t rank = (*streams_)[k].edges.rank;
     if (links_[k].to_receive > 0) awaited.add(Awaited::What::message, &streams_->node(), rank);
-    if (links_[k].taking) awaited.add(Awaited::What::taking, &streams_->node(), rank);
+    if (links_[k].taking || cannot_leave(k)) awaited.add(Awaited::What::taking, &streams_->node(), rank);
   }
 }
 
