@@ -38,6 +38,8 @@ class Pair {
     times_.reserve(most_rounds);
   }
 
+  // From now on; the connection is there.
+  void begin() { begun_ = MPI_Wtime(); }
   // The same on both.
   bool has_time() { return agree_on(MPI_Wtime() - begun_ < time_for_messages) != 0; }
 
@@ -137,7 +139,7 @@ class Pair {
   Partner partner_;
   bool first_;
   std::vector<double> times_;
-  double begun_ = MPI_Wtime();
+  double begun_ = 0;
 };
 
 void measure_copies(LogGP& machine) {
@@ -164,8 +166,8 @@ void measure_copies(LogGP& machine) {
 
 // Returns whether there was time for all; the same on both.
 bool measure_messages(LogGP& machine, Pair& pair) {
-  pair.one_way(8);  // warms up connections
-  if (!pair.has_time()) return false;
+  pair.one_way(8);  // warms up connections, once the partner has come
+  pair.begin();
   const double tiny = pair.one_way(8);
   machine.o = std::max(1e-9, pair.burst());
   machine.g = machine.o;
@@ -264,8 +266,10 @@ LogGP machine_parameters(MPI_Comm comm, const std::string& key,
   bool complete = true;
   const LogGP machine = remembered ? *remembered : measure_machine(comm, node, complete);
   const std::lock_guard lock(mutex);
+  // Rank 0 alone looks for it, and knows whether there was time for all. What is not complete is
+  // for this communicator only.
+  if (rank == 0 && complete) known[key] = machine;
   if (rank == 0 && !remembered && complete) file.put(key, to_text(machine));
-  known[key] = machine;
   return machine;
 }
 
