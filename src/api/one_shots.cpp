@@ -347,6 +347,8 @@ OneShots::Started OneShots::made(const HopTable::Way* way) {
     prepared.recorded = true;
   }
   prepared.algorithm = streamed_algorithm(way);
+  prepared.once = way ? "one-shot exchange, short blocks of several ranks combined into messages"
+                      : "one-shot exchange, all blocks for one rank in one message";
   prepared.variant = way ? way->combining.variant->variant() : "";
   prepared.channel = streamed_channel(*streams_);
   prepared.reason = streamed_reason(way);
