@@ -174,11 +174,9 @@ int Iso_neighborhood_create(MPI_Comm cartcomm, int s, int relative_coordinates[]
 int Iso_neighborhood_create_with_info(MPI_Comm cartcomm, int s, int relative_coordinates[],
                                       MPI_Info info, MPI_Comm* isocomm) {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-  // Returns a negative number if isocomm is null. Then the other ranks fail, too, and do not wait
-  // for this one.
-  int code = tonari_neighborhood_create_cart(cartcomm, isocomm ? s : -1, relative_coordinates, info,
-                                             &near);
-  if (!isocomm) code = record("`isocomm` is NULL", Errc::argument);
+  if (!isocomm)
+    tonari_refuse(TONARI_ERR_ARGUMENT, "`isocomm` is NULL; pass the address of an MPI_Comm");
+  int code = tonari_neighborhood_create_cart(cartcomm, s, relative_coordinates, info, &near);
   if (code != TONARI_SUCCESS) return raise(cartcomm, code);
   code = guarded([&] { *isocomm = with_attribute(cartcomm, near); });
   if (code != TONARI_SUCCESS) tonari_neighborhood_free(&near);
