@@ -171,7 +171,7 @@ class Deciding {
       if (make(k)) made_.push_back(k);
     if (made_.empty()) throw *refused_;
     decision_.winner = made_.front();
-    decision_.reason = online && several > 1 ? "online" : by_fixed_rule.reason;
+    decision_.reason = online && made_.size() > 1 ? "online" : by_fixed_rule.reason;
     decision_.made = made_;
     if (online && several > 1)
       decision_.question = key() + by_starts;

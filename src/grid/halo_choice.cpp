@@ -147,7 +147,7 @@ class Chooser {
     std::vector<std::shared_ptr<Prepared>> ways;
     for (const auto& [kind, way] : entrants) {
       const std::shared_ptr<Prepared>& one = ways.emplace_back(made_[kind].all[way]);
-      one->reason = decision.reason;
+      one->reason = task_.settings.kind ? "forced" : "online";  // wisdom left more than one
       contenders.push_back({one->label, std::move(one->exchange)});
     }
     context().reserve_tags(1);
