@@ -171,6 +171,8 @@ namespace {
 Settings agree_on_calls(MPI_Comm comm, const Group& group, MPI_Info info, Output output) {
   Settings settings;
   Hash names;
+  // The first mistake counts, not that a scope was left because of it.
+  if (int code; group.wrong()) (void)take_refusal(code);
   agree_on_arguments(
       comm, info, output,
       [&] {
