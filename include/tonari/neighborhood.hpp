@@ -29,7 +29,7 @@ class [[nodiscard]] Neighborhood : detail::Spans {
     // A negative count makes all ranks fail, not just this one.
     if (!whole)
       refuse(std::to_string(offsets.size()) + " integers are no list of offsets in " +
-             std::to_string(d) + " dimensions");
+             std::to_string(d) + " dimensions; give " + std::to_string(d) + " for each neighbor");
     check(tonari_neighborhood_create_cart(cart, whole ? static_cast<int>(offsets.size() / d) : -1,
                                           offsets.data(), info, &handle_));
   }

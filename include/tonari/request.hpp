@@ -152,7 +152,8 @@ struct Spans {
                  first = static_cast<std::size_t>(displs[j]);
       if (count <= elements && first <= elements - count) continue;
       refuse("`buf` has " + std::to_string(elements) + " elements, and block " + std::to_string(j) +
-             " has " + std::to_string(count) + " from number " + std::to_string(first) + " on");
+             " has " + std::to_string(count) + " from number " + std::to_string(first) +
+             " on; every block must end within `buf`");
       return {};
     }
     return counts;

@@ -118,7 +118,8 @@ struct SparseCall {
                   " destinations, " + std::to_string(counts.size()) + " counts for " +
                   std::to_string(needed()) + " values, and " +
                   (values.size == no_size ? "they are not contiguous"
-                                          : std::to_string(values.size) + " values"));
+                                          : std::to_string(values.size) + " values") +
+                  "; give one count per destination, and as many values as the counts add up to");
   }
 };
 

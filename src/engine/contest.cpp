@@ -2,7 +2,6 @@
 #include "engine/contest.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iomanip>
 #include <tuple>
 

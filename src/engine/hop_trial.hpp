@@ -8,7 +8,7 @@
 namespace tonari {
 
 struct HopTrial {
-  Bytes most = 0;  // up to blocks of so many bytes combining was faster; 0: nowhere
+  Bytes most = 0;  // combining was faster for blocks of up to `most` bytes; 0: for none
   bool steady = true;
 };
 

@@ -78,9 +78,9 @@ void start_thread() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const std::optional<Error> none = error_of([] { std::thread(watch).detach(); });
+  const std::optional<Error> refused = error_of([] { std::thread(watch).detach(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (none) watching = false;
+  if (refused) watching = false;
 }
 
 }  // namespace

@@ -140,7 +140,8 @@ void check_all_alive(MPI_Comm comm) {
   for (const KnownProcess& other : known_processes(comm))
     if (other.ended)
       fail(Errc::peer, "rank ", other.rank, " (process ", other.process,
-           ") has ended, and all ranks wait for it in a call that they make together");
+           ") has ended, and all ranks wait for it in a call that they make together; start the "
+           "program again without it");
 }
 
 }  // namespace tonari

@@ -6,9 +6,7 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "channels/node.hpp"

@@ -26,8 +26,9 @@ std::vector<Candidate> one_of_each_way(std::span<const Candidate> candidates, st
   std::vector<Candidate> chosen;
   std::set<std::pair<std::string, std::string>> seen;
   for (const Candidate& c : candidates) {
-    const bool first = chosen.empty() || !expensive(c.channel);
-    if (first && chosen.size() < most && seen.emplace(c.channel.name(), c.channel.detail()).second)
+    const bool cheap_enough = chosen.empty() || !expensive(c.channel);
+    if (cheap_enough && chosen.size() < most &&
+        seen.emplace(c.channel.name(), c.channel.detail()).second)
       chosen.push_back(c);
     else
       others.push_back(&c);
