@@ -9,6 +9,9 @@
 #include <set>
 #include <vector>
 
+#include "api/handles.hpp"
+#include "api/prepared.hpp"
+#include "engine/agree.hpp"
 #include "support/contains.hpp"
 #include "support/counting.hpp"
 #include "support/duplicate.hpp"
@@ -205,6 +208,11 @@ class Online : public testing::Test {
     if (!by_test) return exchange.wait();
     while (!exchange.test()) seconds += 1e-13;  // as others that are driven meanwhile take
   }
+  static std::shared_ptr<tonari::SharedComm> shared_by_all() {
+    std::shared_ptr<tonari::SharedComm> shared = tonari::SharedComm::of(MPI_COMM_WORLD);
+    tonari::run_collectively(shared->comm(), [&] { shared->update_nodes(); });
+    return shared;
+  }
   // All ranks have run the same.
   static void expect_alike(const Log& log) {
     std::vector<int> first = log.started;
@@ -397,6 +405,31 @@ TEST_F(Online, OtherBuffersReachAllThatMayStillRun) {
   exchange->give_up();
   for (const Fake* fake : fakes) EXPECT_EQ(fake->gave_up, 1);
   drain(comm->get());
+}
+
+// Calls that go through a race take longer.
+TEST_F(Online, TheWinnerRunsWithoutTheRaceAroundIt) {
+  Log log;
+  tonari::Prepared prepared(std::make_shared<tonari::Context>(shared_by_all()));
+  auto race = make(0, log, std::vector<double>{4.5e-6, 2e-6, 20e-6});
+  const Fake* const winner = fakes[1];
+  prepared.tuning.emplace(race.get(), std::vector<tonari::Candidate>{});
+  prepared.exchange = std::move(race);
+  const OnlineExchange& online = *prepared.tuning->online;
+  while (!online.decided()) {
+    EXPECT_EQ(prepared.exchange.get(), &online) << "it chooses";
+    prepared.start();
+    prepared.wait();
+  }
+  for (int again = 0; again < 2; ++again) {
+    prepared.start();
+    EXPECT_EQ(prepared.exchange.get(), winner);
+    EXPECT_EQ(log.started.back(), 1);
+    prepared.wait();
+    EXPECT_TRUE(prepared.complete);
+    EXPECT_EQ(log.freed, (std::vector<int>{0, 2}));
+    EXPECT_CONTAINS(online.report(), "tuned online in 2 passes") << "it still tells";
+  }
 }
 
 TEST(CallTime, IsWhatIsSpentInCallsAndInShortBreaksBetweenThem) {
