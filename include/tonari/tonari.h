@@ -279,10 +279,11 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *                 for the first time, within a small budget; both then remember; off: a fixed rule;
  *                 model: cost model only; measure: measure again, and longer. With online, a few of
  *                 these exchanges are complete only when all ranks have started them, and until
- *                 the decision the request holds the memory of up to eight exchanges. Grids,
- *                 vectors, groups and blocks choose so, too. Exchanges in place, and requests with
- *                 a progress thread or cdag_static_buffers take auto instead; one-shot calls use
- *                 what was remembered, else the model.
+ *                 the decision the request holds the memory of up to eight exchanges. Later
+ *                 requests of the pattern try what is expensive to connect, once each, beside the
+ *                 winner. Grids, vectors, groups and blocks choose so, too. Exchanges in place, and
+ *                 requests with a progress thread or cdag_static_buffers take auto instead;
+ *                 one-shot calls use what was remembered, else the model.
  *             tonari_ports (TONARI_PORTS)
  *                 at most this many messages in each direction at a time; 0 (default): no limit.
  *             tonari_progress (TONARI_PROGRESS)

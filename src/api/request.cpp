@@ -301,7 +301,7 @@ bool build_several(Context& context, Choice& choice, const Problem& problem,
     no_memory = error;
   }
   if (!built.exchange) {
-    choice.reason = "model";
+    if (choice.reason == "online") choice.reason = "model";
     // All ranks are here: none may leave with an error, for want of memory to tell why.
     (void)error_of([&] {
       choice.details = text("starts do not choose, one of the candidates has to do: ",
@@ -309,6 +309,7 @@ bool build_several(Context& context, Choice& choice, const Problem& problem,
     });
     return false;
   }
+  choice.reason = "online";
   made.tags = built.tags;
   made.prepared->tuning.emplace(built.exchange.get(), std::move(built.candidates));
   made.prepared->undecided = true;

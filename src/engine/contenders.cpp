@@ -8,10 +8,11 @@
 
 namespace tonari {
 OnlineExchange::Remember remember_by_starts(const Context& context, const std::string& question,
-                                            std::vector<std::string> labels) {
+                                            std::vector<std::string> labels,
+                                            std::vector<std::string> untried) {
   if (context.rank() != 0) return nullptr;
-  return [finding = std::make_shared<Finding>(question, std::move(labels))](
-             const OnlineExchange::Result& result) {
+  auto made = std::make_shared<Finding>(question, std::move(labels), std::move(untried));
+  return [finding = std::move(made)](const OnlineExchange::Result& result) {
     if (result.steady) finding->decide(result.winner, result.seconds);
   };
 }
@@ -44,7 +45,7 @@ Contenders build_contenders(Context& context, const Choice& choice, const Proble
   Contenders made{nullptr, {}, tags + 1, {}};
   std::vector<OnlineExchange::Contender> contenders;
   for (const Candidate& c : all) {
-    Wiring wiring = wire(context, c, settings, binding, Purpose::request);
+    Wiring wiring = wire(context, c, settings, binding, Purpose::race);
     if (!wiring.refusal.empty()) {
       made.refusal = wiring.refusal;
       continue;
@@ -58,7 +59,8 @@ Contenders build_contenders(Context& context, const Choice& choice, const Proble
   for (const Candidate& c : made.candidates) labels.push_back(c.label());
   made.exchange =
       make_race(context, std::move(contenders), context.first_tag() + static_cast<int>(tags),
-                settings.timeout, remember_by_starts(context, choice.question, std::move(labels)));
+                settings.timeout,
+                remember_by_starts(context, choice.question, std::move(labels), choice.untried));
   return made;
 }
 

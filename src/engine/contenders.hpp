@@ -24,10 +24,11 @@ Contenders build_contenders(Context& context, const Choice& choice, const Proble
                             const Settings& settings, const Arguments& arguments,
                             const Binding& binding);
 
-// Notes which of these labels has won, where a later init finds it under this key. Rank 0 writes
-// wisdom, and others get null.
+// Notes which of these labels has won, where a later init finds it under this key, with what is
+// left untried. Rank 0 writes wisdom, and others get null.
 OnlineExchange::Remember remember_by_starts(const Context& context, const std::string& question,
-                                            std::vector<std::string> labels);
+                                            std::vector<std::string> labels,
+                                            std::vector<std::string> untried = {});
 
 // Local. At least two; `sum_tag` belongs to it on all ranks.
 std::unique_ptr<OnlineExchange> make_race(Context& context,

@@ -61,8 +61,10 @@ class Context {
   // Collective; throws Errc::mpi on all ranks if the MPI refuses one. Trials share one until it is
   // dropped. Requests share it, too, if the MPI has persistent neighborhood collectives. Otherwise
   // each has its own: calls on one match in their order, which may differ between ranks.
+  // Those in a race do so, too: with other buffers they have no persistent form.
   std::shared_ptr<const OwnedComm> graph_for_trial();
   std::shared_ptr<const OwnedComm> graph_for_request();
+  std::shared_ptr<const OwnedComm> graph_of_its_own() const { return make_graph(); }
   void drop_trial_graph() { trial_graph_.reset(); }
 
   // Collective at the first call each.

@@ -23,8 +23,8 @@ Findings& findings() {
 
 }  // namespace
 
-Finding::Finding(std::string key, std::vector<std::string> labels)
-    : key_(std::move(key)), labels_(std::move(labels)) {
+Finding::Finding(std::string key, std::vector<std::string> labels, std::vector<std::string> untried)
+    : key_(std::move(key)), labels_(std::move(labels)), untried_(std::move(untried)) {
   const std::lock_guard lock(findings().mutex);
   findings().all.push_back(this);
 }
@@ -49,7 +49,7 @@ void Finding::write_all() {
 void Finding::write() {
   if (written_ || !decided_.load(std::memory_order_acquire)) return;
   written_ = true;
-  (void)error_of([&] { write_wisdom(key_, {labels_[winner_], {seconds_, 0}}); });
+  (void)error_of([&] { write_winner(key_, {labels_[winner_], {seconds_, 0}, untried_}); });
 }
 
 }  // namespace tonari

@@ -13,8 +13,9 @@ namespace tonari {
 
 class Finding {
  public:
-  // For rank 0, which writes. `labels` are those of the candidates.
-  Finding(std::string key, std::vector<std::string> labels);
+  // For rank 0, which writes. `labels` are those of the candidates; the others are left for later
+  // requests, unless wisdom says by then what is.
+  Finding(std::string key, std::vector<std::string> labels, std::vector<std::string> untried = {});
   // Writes what was decided, if that is not done yet.
   ~Finding();
   Finding(const Finding&) = delete;
@@ -30,7 +31,7 @@ class Finding {
   void write();
 
   std::string key_;
-  std::vector<std::string> labels_;
+  std::vector<std::string> labels_, untried_;
   std::size_t winner_ = 0;
   double seconds_ = 0;
   std::atomic<bool> decided_{false};

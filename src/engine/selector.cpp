@@ -130,7 +130,7 @@ Choice measure(Context& context, const std::vector<Candidate>& candidates, const
 }
 
 // MPI's own collective takes no part: it would have to prove its blocks first, on copies (decision
-// 21).
+// 21). A later request does that, as it tries other ways that are expensive (decision 53).
 Choice race(const std::vector<Candidate>& candidates, const Problem& problem, std::size_t most,
             std::string key) {
   std::vector<Candidate> planned;
@@ -141,7 +141,44 @@ Choice race(const std::vector<Candidate>& candidates, const Problem& problem, st
   choice.rivals.assign(contenders.begin() + 1, contenders.end());
   if (choice.rivals.empty()) choice.reason = "model";
   choice.question = std::move(key);
+  choice.untried = left_for_later(candidates, contenders);
   return choice;
+}
+
+// By an exchange on copies; where there is no memory for that, there is no proof.
+bool native_is_proved(Context& context, const Candidate& native, const Problem& problem,
+                      const Settings& settings, const Arguments& arguments,
+                      const Binding& binding) {
+  Settings plain = settings;
+  plain.algorithm = "linear";
+  bool right = false;
+  stay_together(context.comm());
+  const std::optional<Error> error = error_of([&] {
+    run_collectively(context.comm(), [&] {
+      right = proves_right(context, native, fixed_rule(problem, plain), problem, settings,
+                           arguments, binding);
+    });
+  });
+  context.drop_trial_graph();  // here all ranks are together
+  if (error && error->code() != Errc::memory) throw *error;
+  return right && !error;
+}
+
+// Starts try what no request of this kind has tried yet beside what they remember.
+void try_beside(Context& context, const std::string& label, std::string key, const Problem& problem,
+                const Settings& settings, const Arguments& arguments, const Binding& binding,
+                Choice& choice) {
+  const std::optional<Candidate> found = find_candidate(label, problem, settings);
+  if (!found || !not_applicable(found->channel, problem, settings).empty()) return;
+  if (!found->planned &&
+      !native_is_proved(context, *found, problem, settings, arguments, binding)) {
+    choice.details = text(label, " is not tried: its blocks could not be proved right\n");
+    return;
+  }
+  choice.details = text("remembered: ", choice.candidate.label(), "; beside it starts try ", label,
+                        ", which no such request has tried\n");
+  choice.rivals = {*found};
+  choice.question = std::move(key);
 }
 
 Choice forced(const Candidate& candidate) { return {candidate, "forced", "", 0}; }
@@ -160,10 +197,16 @@ Choice choose_candidate(Context& context, const Problem& problem, const Settings
   if (settings.tune != Tune::model && settings.tune != Tune::measure) {
     keys.push_back(wisdom_key(context, problem_key(problem, settings)));
     if (settings.tune != Tune::automatic) keys.push_back(keys[0] + by_starts);
-    for (const Remembered& known : recall(context, keys))
+    const bool may_try = settings.tune == Tune::online && settings.contenders > 1;
+    for (const Remembered& known : recall(context, keys, Trials{may_try}))
       if (const auto found = find_candidate(known.label, problem, settings);
-          found && (found->planned || native_ok))
-        return {*found, "wisdom", "", 0, false, known.times};
+          found && (found->planned || native_ok)) {
+        Choice choice{*found, "wisdom", "", 0, false, known.times};
+        for (const std::string& label : known.untried)
+          if (label != "native" || native_ok)
+            try_beside(context, label, keys.back(), problem, settings, arguments, binding, choice);
+        return choice;
+      }
   }
   std::vector<Candidate> candidates = enumerate(problem, settings, context.machine());
   if (!native_ok) std::erase_if(candidates, [](const Candidate& c) { return !c.planned; });

@@ -27,6 +27,7 @@ struct Choice {
   // the winner is remembered
   std::vector<Candidate> rivals = {};
   std::string question = {};
+  std::vector<std::string> untried = {};  // what is remembered as left for later requests
   double predicted_native = 0;  // seconds of MPI's own collective by the model; 0: not asked
 };
 

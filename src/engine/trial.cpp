@@ -6,6 +6,7 @@
 
 #include "channels/type_of_bytes.hpp"
 #include "engine/agree.hpp"
+#include "engine/forwarded_sizes.hpp"
 
 namespace tonari {
 namespace {
@@ -152,6 +153,8 @@ class Trial {
       static_cast<Standing&>(timings_[c]) = standings[c];
   }
 
+  bool usable(std::size_t c) const { return timings_[c].usable(); }
+
   std::vector<Timing> result() {
     const auto place = [](const Timing& t) {
       return std::tuple(!t.usable(), !t.finished, t.seconds);
@@ -219,6 +222,19 @@ std::vector<std::byte> Shadow::received(const Exchange& exchange) const {
   }
   run_moves(moves);
   return bytes;
+}
+
+bool proves_right(Context& context, const Candidate& native, const Candidate& planned,
+                  const Problem& problem, const Settings& settings, const Arguments& arguments,
+                  const Binding& binding) {
+  std::optional<Shadow> shadow = Shadow::make(arguments, binding);
+  const Ballot here = shadow.has_value();
+  if (!agree(context.comm(), std::nullopt, std::span(&here, 1))[0] || !shadow) return false;
+  std::vector<Candidate> both{planned, native};
+  exchange_forwarded_sizes(context, both, problem, settings, binding);
+  Trial trial(context, both, settings, *shadow);
+  trial.verify();
+  return trial.usable(1);
 }
 
 std::vector<Timing> time_candidates(Context& context, const std::vector<Candidate>& candidates,

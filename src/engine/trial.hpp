@@ -58,4 +58,10 @@ struct Timing : Standing {
 std::vector<Timing> time_candidates(Context& context, const std::vector<Candidate>& candidates,
                                     const Settings& settings, Shadow& shadow, double budget);
 
+// Collective: tells whether the first candidate delivers on copies what the second one does, by one
+// exchange each. No, if copies would be too large, or it cannot be connected.
+bool proves_right(Context& context, const Candidate& native, const Candidate& planned,
+                  const Problem& problem, const Settings& settings, const Arguments& arguments,
+                  const Binding& binding);
+
 }  // namespace tonari

@@ -65,8 +65,9 @@ class Connector {
 Wiring wire_native(Context& context, Purpose purpose) {
   Wiring wiring;
   try {
-    wiring.graph =
-        purpose == Purpose::trial ? context.graph_for_trial() : context.graph_for_request();
+    wiring.graph = purpose == Purpose::trial  ? context.graph_for_trial()
+                   : purpose == Purpose::race ? context.graph_of_its_own()
+                                              : context.graph_for_request();
   } catch (const Error& error) {
     if (error.code() != Errc::mpi) throw;
     wiring.refusal = error.what();

@@ -20,7 +20,7 @@ struct Wiring {
   std::string refusal = {};
 };
 
-enum class Purpose { trial, request };
+enum class Purpose { trial, race, request };
 
 // All ranks of the context, in the form that channels use. It refers to the context.
 ConnectGroup connect_group(Context& context);

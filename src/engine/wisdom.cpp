@@ -2,8 +2,10 @@
 #include "engine/wisdom.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "base/classic.hpp"
+#include "base/split.hpp"
 #include "engine/agree.hpp"
 #include "engine/finding.hpp"
 #include "planners/registry.hpp"
@@ -20,16 +22,17 @@ constexpr const char* wisdom_version = "4";
 }  // namespace
 
 std::string to_text(const Remembered& remembered) {
-  return text(remembered.label, "|", remembered.times.seconds, "|", remembered.times.native);
+  std::string line =
+      text(remembered.label, "|", remembered.times.seconds, "|", remembered.times.native);
+  for (const std::string& label : remembered.untried) line += "|" + label;
+  return line;
 }
 
 Remembered remembered_from_text(const std::string& line) {
-  const std::size_t first = line.find('|'), second = line.find('|', first + 1);
-  if (first == line.npos || second == line.npos) return {line};
-  const auto seconds = [&](std::size_t begin, std::size_t end) {
-    return real_number(line.substr(begin, end - begin)).value_or(0);
-  };
-  return {line.substr(0, first), {seconds(first + 1, second), seconds(second + 1, line.size())}};
+  const std::vector<std::string> parts = split(line, "|");
+  if (parts.size() < 3) return {line};
+  const auto seconds = [&](std::size_t k) { return real_number(parts[k]).value_or(0); };
+  return {parts[0], {seconds(1), seconds(2)}, {parts.begin() + 3, parts.end()}};
 }
 
 int size_class(double bytes) {
@@ -44,13 +47,26 @@ namespace {
 
 CacheFile wisdom_file() { return {cache_directory(), "wisdom"}; }
 
+// What is untried: for those who try one the first, if it could be noted that it no longer is.
+void leave_one_trial(const CacheFile& file, const std::string& key, Trials trials,
+                     Remembered& known) {
+  const std::vector<std::string> untried = std::exchange(known.untried, {});
+  if (trials == Trials::none || untried.empty()) return;
+  const Remembered rest{known.label, known.times, {untried.begin() + 1, untried.end()}};
+  if (file.put(key, to_text(rest))) known.untried = {untried.front()};
+}
+
 // One line each; they hold no line breaks.
-std::string lines_of(std::span<const std::string> keys) {
+std::string lines_of(std::span<const std::string> keys, Trials trials) {
   Finding::write_all();
   const CacheFile file = wisdom_file();
   std::string lines;
   for (const std::string& key : keys)
-    if (const auto line = file.get(key)) lines += *line + '\n';
+    if (const auto line = file.get(key)) {
+      Remembered known = remembered_from_text(*line);
+      leave_one_trial(file, key, lines.empty() ? trials : Trials::none, known);
+      lines += to_text(known) + '\n';
+    }
   return lines;
 }
 
@@ -65,17 +81,23 @@ std::vector<Remembered> remembered_from_lines(const std::string& lines) {
   return all;
 }
 
-std::vector<Remembered> recall(Context& context, std::span<const std::string> keys) {
+std::vector<Remembered> recall(Context& context, std::span<const std::string> keys, Trials trials) {
   return remembered_from_lines(
-      broadcast_line(context.comm(), context.rank() == 0 ? lines_of(keys) : std::string()));
+      broadcast_line(context.comm(), context.rank() == 0 ? lines_of(keys, trials) : std::string()));
 }
 
-void write_wisdom(const std::string& key, const Remembered& remembered) {
-  wisdom_file().put(key, to_text(remembered));
+bool write_wisdom(const std::string& key, const Remembered& remembered) {
+  return wisdom_file().put(key, to_text(remembered));
+}
+
+void write_winner(const std::string& key, Remembered remembered) {
+  if (const auto line = wisdom_file().get(key))
+    remembered.untried = remembered_from_text(*line).untried;
+  (void)write_wisdom(key, remembered);
 }
 
 void remember(Context& context, const std::string& key, const Remembered& remembered) {
-  if (context.rank() == 0) write_wisdom(key, remembered);
+  if (context.rank() == 0) (void)write_wisdom(key, remembered);
 }
 
 }  // namespace tonari

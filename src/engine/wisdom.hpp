@@ -14,6 +14,8 @@ namespace tonari {
 struct Remembered {
   std::string label;  // of the winner
   AgainstNative times = {};
+  // What starts have left (select/contenders.hpp). From `recall`: what this request is to try.
+  std::vector<std::string> untried = {};
 };
 
 // Reads and writes one line of the file. A label alone is one whose times are not known.
@@ -34,13 +36,18 @@ inline constexpr const char* by_starts = "|online";
 int size_class(double bytes);
 
 // Collective: returns what rank 0 finds for any of the keys, in their order. Rank 0 has first
-// written what starts have decided meanwhile.
-std::vector<Remembered> recall(Context& context, std::span<const std::string> keys);
+// written what starts have decided meanwhile. With Trials::one, the first may have something that
+// no request has tried; that one is noted as tried, so no other gets it.
+enum class Trials : bool { none, one };
+std::vector<Remembered> recall(Context& context, std::span<const std::string> keys,
+                               Trials trials = Trials::none);
 
 // Rank 0 writes.
 void remember(Context& context, const std::string& key, const Remembered& remembered);
-// This rank does.
-void write_wisdom(const std::string& key, const Remembered& remembered);
+// This rank does. False if it could not.
+bool write_wisdom(const std::string& key, const Remembered& remembered);
+// The same, but what is known to be untried stays so, if the key is known.
+void write_winner(const std::string& key, Remembered remembered);
 
 // Says why a winner is not remembered.
 inline constexpr const char* unsteady_times =

@@ -46,7 +46,7 @@ struct Channel {
   const char* help;  // one line
   Carries carries;
   // Connecting takes collective calls of the MPI that may take milliseconds: requests do not try it
-  // unless it is predicted to do well.
+  // unless it is predicted to do well, or an earlier one has left it (select/contenders.hpp).
   bool expensive = false;
   // Empty, or the reason why it moves nothing here, or is tried only on request.
   std::string (*applicable)(const Problem&, const Settings&) = [](const Problem&, const Settings&) {

@@ -97,4 +97,14 @@ std::vector<Candidate> contenders_of(std::span<const Candidate> candidates, std:
   return chosen;
 }
 
+std::vector<std::string> left_for_later(std::span<const Candidate> candidates,
+                                        std::span<const Candidate> contenders) {
+  std::set<std::string> seen;
+  for (const Candidate& c : contenders) seen.insert(c.channel.name());
+  std::vector<std::string> labels;
+  for (const Candidate& c : candidates)
+    if (expensive(c.channel) && seen.insert(c.channel.name()).second) labels.push_back(c.label());
+  return labels;
+}
+
 }  // namespace tonari

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "select/candidates.hpp"
@@ -14,5 +15,10 @@ namespace tonari {
 // them is the first here, too.
 std::vector<Candidate> contenders_of(std::span<const Candidate> candidates,
                                      std::size_t most = Race::most_candidates);
+
+// The labels of what is left for later requests of the same kind, which try one each: the best
+// candidate of each way that is expensive to connect, if none of these contenders goes that way.
+std::vector<std::string> left_for_later(std::span<const Candidate> candidates,
+                                        std::span<const Candidate> contenders);
 
 }  // namespace tonari

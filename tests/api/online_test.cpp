@@ -74,16 +74,24 @@ class OnlineRequests : public GraphExchange {
    public:
     SteadyTimes() : clock_(now) {}
     static void tune(Tuned& tuned) {
-      for (int round = 0; round < enough; ++round) {
-        begun_ += 1, looks_ = 0;
-        tuned.start(round);
-        EXPECT_OK(tonari_wait(tuned.request));
-      }
+      for (int round = 0; round < enough; ++round) run(tuned, round, 1e-6);
+    }
+    // The same, but the second of two candidates wins: the first is slow as long as it takes part,
+    // where a turn has three starts and where it has four.
+    static void let_second_win(Tuned& tuned) {
+      for (int round = 0; round < enough; ++round)
+        run(tuned, round, round < 3 || (round >= 13 && round < 17) ? 9e-6 : 1e-6);
     }
 
    private:
-    static double now() { return begun_ + (looks_++ > 0 ? 1e-6 : 0); }
-    static inline double begun_ = 0;
+    static void run(Tuned& tuned, int round, double seconds) {
+      begun_ += 1, looks_ = 0, takes_ = seconds;
+      tuned.start(round);
+      EXPECT_OK(tonari_wait(tuned.request));
+      tuned.expect(round);
+    }
+    static double now() { return begun_ + (looks_++ > 0 ? takes_ : 0); }
+    static inline double begun_ = 0, takes_ = 0;
     static inline int looks_ = 0;
     OtherClock clock_;
   };
@@ -92,6 +100,24 @@ class OnlineRequests : public GraphExchange {
     const std::string words = tuned.describe();
     const std::size_t begin = words.find("chosen: ") + 8;
     return words.substr(begin, words.find(" (", begin) - begin);
+  }
+
+  // Each rank sends to the next one: every MPI's own collective delivers that.
+  void use_ring() {
+    EXPECT_OK(tonari_neighborhood_free(&near));
+    const int ranks = world_size();
+    graph.of.clear();
+    for (int rank = 0; rank < ranks; ++rank) {
+      Lists lists;
+      lists.sources = {(rank + ranks - 1) % ranks}, lists.targets = {(rank + 1) % ranks};
+      graph.of.push_back(lists);
+    }
+    find_origins(graph);
+    ASSERT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[static_cast<std::size_t>(world_rank())],
+                              MPI_INFO_NULL, &near));
+  }
+  static bool says(const Tuned& tuned, const std::string& words) {
+    return tuned.describe().find(words) != std::string::npos;
   }
 
   const FreshWisdom wisdom{"0.02"};
@@ -192,9 +218,102 @@ TEST_F(OnlineRequests, SayHowFarTheyAreAndAreRemembered) {
     EXPECT_NEAR(tuned.info().measured_seconds, 1e-6, 1e-9);
     winner = chosen(tuned);
   }
+  (void)make(online);  // tries what is left
   const Tuned known = make(online);
   EXPECT_STREQ(known.info().reason, "wisdom") << known.describe();
   EXPECT_EQ(chosen(known), winner) << known.describe();
+}
+
+// MPI's own collective must prove its blocks on copies, so the first one does not try it.
+TEST_F(OnlineRequests, LaterOnesTryWhatNoneHasTried) {
+  if (world_size() == 1) GTEST_SKIP() << "nothing to choose from";
+  use_ring();
+  const SteadyTimes times;
+  {
+    Tuned first = make(online);
+    EXPECT_FALSE(says(first, "native")) << first.describe();
+    times.tune(first);
+  }
+  {
+    Tuned second = make(online);
+    EXPECT_STREQ(second.info().reason, "online");
+    EXPECT_CONTAINS(second.describe(), "beside it starts try native");
+    EXPECT_STREQ(make(online).info().reason, "wisdom") << "one request tries it";
+    times.let_second_win(second);
+    EXPECT_EQ(chosen(second), "native") << second.describe();
+  }
+  Tuned third = make(online);
+  EXPECT_STREQ(third.info().reason, "wisdom") << third.describe();
+  EXPECT_EQ(chosen(third), "native");
+  times.tune(third);
+}
+
+// Two are made before either has decided; what is tried meanwhile is not tried again.
+TEST_F(OnlineRequests, WhatIsTriedStaysTriedWhoeverDecidesLater) {
+  if (world_size() == 1) GTEST_SKIP() << "nothing to choose from";
+  use_ring();
+  const SteadyTimes times;
+  Tuned one = make(online), other = make(online);
+  times.tune(one);
+  EXPECT_CONTAINS(make(online).describe(), "beside it starts try native");
+  times.tune(other);
+  EXPECT_STREQ(make(online).info().reason, "wisdom");
+}
+
+TEST_F(OnlineRequests, WhatDeliversWrongBlocksIsNotTried) {
+  if (world_size() == 1) GTEST_SKIP() << "nothing to choose from";
+  use_ring();
+  const SteadyTimes times;
+  {
+    Tuned first = make(online);
+    times.tune(first);
+  }
+  spoil_neighborhoods(true);
+  {
+    Tuned second = make(online);
+    EXPECT_STREQ(second.info().reason, "wisdom");
+    EXPECT_CONTAINS(second.describe(), "native is not tried");
+    times.tune(second);
+  }
+  spoil_neighborhoods(false);
+  const Tuned third = make(online);
+  EXPECT_FALSE(says(third, "native")) << "it has had its trial: " << third.describe();
+}
+
+// Windows and MPI's own collective, one by one. Which of them the first one tries, the model says.
+TEST_F(OnlineRequests, EachExpensiveWayBetweenNodesIsTriedOnce) {
+  if (world_size() == 1) GTEST_SKIP() << "nothing to choose from";
+  const Nodes nodes;
+  Nodes::set("1");
+  use_ring();
+  const SteadyTimes times;
+  int races = 0;
+  std::string tried;
+  for (int k = 0; k < 6; ++k) {
+    Tuned tuned = make(online);
+    if (std::string(tuned.info().reason) == "wisdom") continue;
+    EXPECT_EQ(races, k) << "none races after one that has nothing to try";
+    ++races;
+    tried += tuned.describe();
+    times.tune(tuned);
+  }
+  EXPECT_GE(races, 2);
+  EXPECT_LE(races, 3);
+  EXPECT_CONTAINS(tried, "onesided");
+  EXPECT_CONTAINS(tried, "native");
+}
+
+// What is forced to go one way leaves nothing.
+TEST_F(OnlineRequests, LaterOnesTryOnlyWhatTheSettingsAllow) {
+  if (world_size() == 1) GTEST_SKIP() << "nothing to choose from";
+  use_ring();
+  const Info packed{{"tonari_tune", "online"}, {"tonari_channel", "p2p-packed"}};
+  const SteadyTimes times;
+  {
+    Tuned first = make(packed);
+    times.tune(first);
+  }
+  EXPECT_FALSE(says(make(packed), "native"));
 }
 
 TEST_F(OnlineRequests, AreNoAnswerToThoseWhoMeasureAll) {
@@ -229,6 +348,7 @@ TEST_F(OnlineRequests, AreRememberedBeforeTheyAreFreed) {
   const SteadyTimes times;
   Tuned tuned = make(online);
   times.tune(tuned);
+  (void)make(online);  // tries what is left
   EXPECT_STREQ(make(online).info().reason, "wisdom");
 }
 

@@ -103,6 +103,21 @@ TEST(Contenders, AnExpensiveWayTakesPartWhereItIsPredictedToDoWell) {
             (Labels{"a/envoy", "a/shout"}));
 }
 
+// The best candidate of each such way, unless one of that way takes part already.
+TEST(Contenders, AnExpensiveWayIsLeftForLaterRequests) {
+  constexpr Channel own{
+      .name = "own", .help = "", .carries = Carries::exchange, .expensive = true, .price = priced};
+  Candidate mixed = by("a", shout, 8);
+  mixed.channel.edges.push_back({&envoy});
+  const std::vector<Candidate> all{
+      by("a", shout, 1), by("b", envoy, 5), by("a", envoy, 6), mixed, {nullptr, {{&own}}, 9}};
+  const auto left = [&](const Candidate& contender) {
+    return left_for_later(all, std::span(&contender, 1));
+  };
+  EXPECT_EQ(left(all[0]), (Labels{"b/envoy", "a/shout+envoy", "native"}));
+  EXPECT_EQ(left(all[2]), (Labels{"a/shout+envoy", "native"}));
+}
+
 TEST(Contenders, AreOfSeveralChannelsAndAlgorithms) {
   // at most two of one channel, before the rest fills up
   EXPECT_EQ(

@@ -29,6 +29,7 @@ thread_local tonari::test::Live existing;  // of the thread that runs the tests
 
 int improbe_fails_in = 0;
 bool communicators_refused = false;
+bool neighborhoods_spoiled = false;
 int largest_tag = 0;  // 0: as the MPI has it
 std::atomic<double (*)()> clock_instead = nullptr;
 
@@ -107,6 +108,7 @@ OtherClock::~OtherClock() { clock_instead = nullptr; }
 void fail_improbe(int n) { improbe_fails_in = n; }
 void limit_tags(int largest) { largest_tag = largest; }
 void refuse_communicators(bool refuse) { communicators_refused = refuse; }
+void spoil_neighborhoods(bool spoil) { neighborhoods_spoiled = spoil; }
 void fail_allocation(long n, bool once) { refusal = {n, 0, once}; }
 long allocations() { return refusal.asked; }
 bool counts_allocations() { return COUNT_ALLOCATIONS; }
@@ -338,6 +340,10 @@ SETUP(Type_get_contents_c,
 #endif
 
 #if TONARI_PERSISTENT_COLLECTIVES
+static const void* sent(const void* given) {
+  static const char zeros[1 << 20] = {};
+  return neighborhoods_spoiled ? zeros : given;
+}
 #if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 #define PERSISTENT(name, parameters, arguments) \
   SETUP(name, parameters, arguments, ++existing.requests)
@@ -348,16 +354,16 @@ SETUP(Type_get_contents_c,
 PERSISTENT(Neighbor_alltoall_init,
            (const void* s, int n, MPI_Datatype t, void* d, int m, MPI_Datatype u, MPI_Comm c,
             MPI_Info i, MPI_Request* r),
-           (s, n, t, d, m, u, c, i, r))
+           (sent(s), n, t, d, m, u, c, i, r))
 PERSISTENT(Neighbor_allgather_init,
            (const void* s, int n, MPI_Datatype t, void* d, int m, MPI_Datatype u, MPI_Comm c,
             MPI_Info i, MPI_Request* r),
-           (s, n, t, d, m, u, c, i, r))
+           (sent(s), n, t, d, m, u, c, i, r))
 PERSISTENT(Neighbor_alltoallw_init,
            (const void* s, const int n[], const MPI_Aint a[], const MPI_Datatype t[], void* d,
             const int m[], const MPI_Aint b[], const MPI_Datatype u[], MPI_Comm c, MPI_Info i,
             MPI_Request* r),
-           (s, n, a, t, d, m, b, u, c, i, r))
+           (sent(s), n, a, t, d, m, b, u, c, i, r))
 #endif
 
 // The set forgets the handle before MPI may give it to another request.

@@ -64,6 +64,9 @@ void limit_tags(int largest);
 // From now on the MPI refuses every new communicator, or no longer does.
 void refuse_communicators(bool refuse);
 
+// From now on persistent neighborhood collectives are made to send zeros, or no longer are.
+void spoil_neighborhoods(bool spoil);
+
 // The n-th of the library's own allocations by this thread from now on fails, and if not `once` all
 // that follow, too. n = 0: none does. MPI's never do.
 void fail_allocation(long n, bool once = true);

@@ -16,6 +16,7 @@ static double price(const Offer& offer, const std::string&) {
 const Channel native_collective{.name = "mpi",
                                 .help = "MPI's own neighborhood collective",
                                 .carries = Carries::exchange,
+                                .expensive = true,
                                 .price = price};
 
 }  // namespace tonari
