@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "analysis/graph_delivery.hpp"
-#include "analysis/local_rank_group.hpp"
 #include "analysis/plan_bytes.hpp"
 #include "base/checked.hpp"
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "cost/simulator.hpp"
+#include "planners/graphs/local_rank_group.hpp"
 
 namespace tonari {
 namespace {

@@ -11,6 +11,7 @@
 #include "channels/collective.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
+#include "engine/all_lists.hpp"
 #include "engine/read_topology.hpp"
 
 namespace tonari {
@@ -60,12 +61,10 @@ void explain_difference(MPI_Comm comm, const Neighborhood& near) {
   fail(Errc::mismatch, "ranks disagree about the grid");
 }
 
-// Collective, where all ranks have agreed. of() makes a context.
-template <class MakeContext>
-std::unique_ptr<tonari_neighborhood_s> handle_of(SharedComm& shared, MakeContext of) {
-  shared.update_nodes();
+template <class... What>
+std::unique_ptr<tonari_neighborhood_s> handle_of(What&&... what) {
   auto handle = std::make_unique<tonari_neighborhood_s>();
-  handle->context = of();
+  handle->context = std::make_shared<Context>(std::forward<What>(what)...);
   return handle;
 }
 
@@ -75,6 +74,7 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
   const std::shared_ptr<SharedComm> shared = SharedComm::of(cart);
   std::shared_ptr<const Neighborhood> near;
   Settings settings;
+  SharedComm::Surroundings around;
   const Compared compared = agree_on_arguments(
       shared->comm(), info, output,
       [&] {
@@ -83,32 +83,70 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
         near = std::make_shared<const Neighborhood>(Neighborhood{std::move(grid), std::move(list)});
         settings = read_neighborhood_settings(info);
         if (settings.exact_byte_communications) check_weights({}, rank_in(cart));
+        around = shared->look_around();
       },
       [&] {
-        return std::array{Alike{near ? near->fingerprint() : 0},
-                          Alike{settings.fingerprint(), other_settings}};
+        return std::array{
+            Alike{near ? near->fingerprint() : 0}, Alike{settings.fingerprint(), other_settings},
+            Alike{nodes_ballot(around.nodes), other_nodes}, Alike{around.other_tuning}};
       });
   std::unique_ptr<tonari_neighborhood_s> handle;
   run_collectively(shared->comm(), [&] {
     if (!compared.same[0]) explain_difference(shared->comm(), *near);
-    handle = handle_of(*shared, [&] { return std::make_shared<Context>(shared, near, settings); });
+    shared->settle(std::move(around), compared.said[3] != 0);
+    handle = handle_of(shared, near, settings);
   });
   return handle.release();
 }
 
-// Collective, together: who has this rank among its targets, as often as it has.
-std::vector<std::int32_t> find_sources(RankGroup& group, std::span<const std::int32_t> targets) {
-  std::vector<std::int32_t> sources;
-  group.run_collectively([&] {
-    for (const std::int32_t target : targets)
-      if (target >= 0) group.send(0, target, {});
-    group.exchange();
-    for (const GroupMessage& from : group.inbox(0)) sources.push_back(from.from);
-  });
-  return sources;
+// Collective, together: who has each of these ranks among its targets, as often as it has.
+void find_sources(RankGroup& group, std::span<Vertex> vertices) {
+  for (std::size_t k = 0; k < vertices.size(); ++k)
+    for (const std::int32_t target : vertices[k].targets)
+      if (target >= 0) group.send(k, target, {});
+  group.exchange();
+  for (std::size_t k = 0; k < vertices.size(); ++k)
+    for (const GroupMessage& from : group.inbox(k)) vertices[k].sources.push_back(from.from);
 }
 
 enum class Sources : bool { given, unknown };
+
+// What a rank reads for a neighborhood of a graph.
+struct GraphArguments {
+  TopologyLists lists;
+  Settings settings;
+  SharedComm::Surroundings around;
+  AllLists all;
+};
+
+// Collective, together, and begins right after an agreement: the lists of all ranks.
+std::unique_ptr<tonari_neighborhood_s> of_small_graph(const std::shared_ptr<SharedComm>& shared,
+                                                      GraphArguments& mine, Sources sources) {
+  mine.all.tell(shared->comm(), mine.lists, shared->nodes()->members.node);
+  std::vector<Vertex> all = mine.all.vertices();
+  if (sources == Sources::unknown) {
+    LocalRankGroup group(shared->ranks());
+    find_sources(group, all);
+  }
+  return handle_of(shared, std::move(all), mine.lists.grid, mine.settings);
+}
+
+std::unique_ptr<tonari_neighborhood_s> of_large_graph(const std::shared_ptr<SharedComm>& shared,
+                                                      GraphArguments& mine, Sources sources) {
+  TopologyLists& lists = mine.lists;
+  if (sources == Sources::unknown) {
+    RankGroup& group = shared->group();
+    group.run_collectively([&] {
+      Vertex vertex;
+      vertex.rank = shared->rank(), vertex.targets = lists.targets;
+      find_sources(group, std::span(&vertex, 1));
+      lists.sources = std::move(vertex.sources);
+    });
+  }
+  auto handle = handle_of(shared, lists, mine.settings);
+  if (mine.settings.exact_byte_communications) promise_exact_sizes(handle.get(), lists);
+  return handle;
+}
 
 // Collective. `read` returns this rank's lists and may throw.
 template <class Read>
@@ -116,25 +154,29 @@ tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, Output output, Re
                                  Sources sources = Sources::given) {
   require_one_group(comm);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
-  TopologyLists lists;
-  Settings settings;
+  GraphArguments mine;
   const Compared compared = agree_on_arguments(
       shared->comm(), info, output,
       [&] {
-        lists = read();
-        settings = read_neighborhood_settings(info);
-        if (settings.exact_byte_communications) check_weights(lists, rank_in(comm));
+        mine.lists = read();
+        mine.settings = read_neighborhood_settings(info);
+        if (mine.settings.exact_byte_communications) check_weights(mine.lists, rank_in(comm));
+        mine.around = shared->look_around();
+        // promised sizes belong to one rank's edges
+        if (!mine.settings.exact_byte_communications) mine.all = AllLists(shared->ranks());
       },
       [&] {
-        return std::array{Alike{settings.fingerprint(), other_settings},
-                          Alike{lists.grid.has_value()}};
+        return std::array{Alike{mine.settings.fingerprint(), other_settings},
+                          Alike{mine.lists.grid.has_value()},
+                          Alike{nodes_ballot(mine.around.nodes), other_nodes},
+                          Alike{mine.around.other_tuning}, Alike{AllLists::words(mine.lists)}};
       });
   std::unique_ptr<tonari_neighborhood_s> handle;
   run_collectively(shared->comm(), [&] {
-    if (!compared.same[1]) lists.grid.reset();
-    if (sources == Sources::unknown) lists.sources = find_sources(shared->group(), lists.targets);
-    handle = handle_of(*shared, [&] { return std::make_shared<Context>(shared, lists, settings); });
-    if (settings.exact_byte_communications) promise_exact_sizes(handle.get(), lists);
+    if (!compared.same[1]) mine.lists.grid.reset();
+    shared->settle(std::move(mine.around), compared.said[3] != 0);
+    const bool small = mine.all.has_room(compared.said[4]);
+    handle = (small ? of_small_graph : of_large_graph)(shared, mine, sources);
   });
   return handle.release();
 }

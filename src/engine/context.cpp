@@ -18,27 +18,45 @@ Context::Context(std::shared_ptr<SharedComm> shared, std::shared_ptr<const Neigh
 
 Context::Context(std::shared_ptr<SharedComm> shared, TopologyLists lists, Settings settings)
     : shared_(std::move(shared)), nodes_(shared_->nodes()), settings_(std::move(settings)) {
-  shared_->group().run_collectively([&] {
-    examine(lists, {rank(), std::move(lists.targets), std::move(lists.sources),
-                    std::move(lists.origins), nodes_->members.node, nodes_->members.ranks});
+  RankGroup& group = shared_->group();
+  group.run_collectively([&] {
+    Vertex vertex{rank(),
+                  std::move(lists.targets),
+                  std::move(lists.sources),
+                  std::move(lists.origins),
+                  nodes_->members.node,
+                  nodes_->members.ranks};
+    agree(comm(), mirror(group, std::span(&vertex, 1)));
+    examine(group, std::span(&vertex, 1), lists.grid);
   });
 }
 
-// Collective, together in the group: checks the graph, and finds out what it is.
-void Context::examine(const TopologyLists& lists, Vertex vertex) {
-  RankGroup& group = shared_->group();
-  agree(comm(), mirror(group, std::span(&vertex, 1)));
-  std::vector<Isomorphism> isomorphism;
-  if (lists.grid) isomorphism = find_isomorphism(group, *lists.grid, std::span(&vertex, 1));
-  if (isomorphism.empty()) {
-    topology_ = topology_in_graph(group, std::move(vertex));
+Context::Context(std::shared_ptr<SharedComm> shared, std::vector<Vertex> all,
+                 const std::optional<Grid>& grid, Settings settings)
+    : shared_(std::move(shared)),
+      nodes_(shared_->nodes()),
+      together_(new Together{LocalRankGroup(ranks()), std::move(all)}),
+      settings_(std::move(settings)) {
+  if (const std::optional<Error> error = mirror(together_->group, together_->vertices))
+    throw *error;  // it is the same on all ranks
+  examine(together_->group, together_->vertices, grid);
+}
+
+// Collective in the group: finds out what the graph is.
+void Context::examine(RankGroup& group, std::span<const Vertex> vertices,
+                      const std::optional<Grid>& grid) {
+  const std::size_t k = together_ ? static_cast<std::size_t>(rank()) : 0;
+  std::vector<Isomorphism> isomorphisms;
+  if (grid) isomorphisms = find_isomorphism(group, *grid, vertices);
+  if (isomorphisms.empty()) {
+    topology_ = topology_in_graph(group, vertices, k);
     planners_ = as_promised(std::make_unique<GraphPlannerRegistry>(
-        group, topology_.vertex, topology_.facts, [this] { return machine(); }));
+        group, together_ ? vertices : std::span(&topology_.vertex, 1), topology_.facts,
+        [this] { return machine(); }));
     return;
   }
-  auto near =
-      std::make_shared<const Neighborhood>(Neighborhood{*lists.grid, isomorphism.front().offsets});
-  topology_ = topology_in(near, std::move(vertex), std::move(isomorphism.front()));
+  auto near = std::make_shared<const Neighborhood>(Neighborhood{*grid, isomorphisms[k].offsets});
+  topology_ = topology_in(near, vertices[k], std::move(isomorphisms[k]));
   planners_ = as_promised(std::make_unique<OffsetPlannerRegistry>(std::move(near)));
 }
 

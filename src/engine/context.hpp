@@ -7,7 +7,9 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "cost/loggp.hpp"
 #include "engine/agree.hpp"
@@ -15,6 +17,7 @@
 #include "engine/local_topology.hpp"
 #include "engine/progress.hpp"
 #include "engine/shared_comm.hpp"
+#include "planners/graphs/local_rank_group.hpp"
 #include "select/candidates.hpp"
 
 namespace tonari {
@@ -28,6 +31,9 @@ class Context {
   // ranks: if they do not mirror each other, all ranks throw the same error. With a grid, it
   // recognizes an isomorphic graph.
   Context(std::shared_ptr<SharedComm> shared, TopologyLists lists, Settings settings);
+  // Local. The same where this rank knows `all` of the graph, by ranks: it plans for all of them.
+  Context(std::shared_ptr<SharedComm> shared, std::vector<Vertex> all,
+          const std::optional<Grid>& grid, Settings settings);
   // Local. For exchanges between all ranks, without a neighborhood.
   explicit Context(std::shared_ptr<SharedComm> shared);
   Context(const Context&) = delete;
@@ -79,12 +85,17 @@ class Context {
   bool any_crowded() const { return nodes_->any_crowded; }
 
  private:
-  void examine(const TopologyLists& lists, Vertex vertex);
+  struct Together {  // the ranks that plan in this process, where they are all
+    LocalRankGroup group;
+    std::vector<Vertex> vertices;
+  };
+  void examine(RankGroup& group, std::span<const Vertex> vertices, const std::optional<Grid>& grid);
   std::unique_ptr<PlannerRegistry> as_promised(std::unique_ptr<PlannerRegistry> planners);
   std::shared_ptr<const OwnedComm> make_graph() const;
 
   std::shared_ptr<SharedComm> shared_;
   std::shared_ptr<const NodeMap> nodes_;  // as they were when this was made
+  std::unique_ptr<Together> together_;
   LocalTopology topology_;
   std::unique_ptr<PlannerRegistry> planners_;
   std::unique_ptr<ExactSizes> exact_sizes_;

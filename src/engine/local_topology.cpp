@@ -73,20 +73,27 @@ bool crosswise(const Vertex& v) {
 
 }  // namespace
 
-LocalTopology topology_in_graph(RankGroup& group, Vertex vertex) {
+LocalTopology topology_in_graph(RankGroup& group, std::span<const Vertex> vertices, std::size_t k) {
   LocalTopology topology;
-  const std::size_t out = existing(vertex.targets), in = existing(vertex.sources);
-  const bool complete = out == vertex.targets.size() && in == vertex.sources.size();
-  Word words[] = {!complete, repeats(vertex.targets), out != in, crosswise(vertex),
-                  static_cast<Word>(std::max(vertex.targets.size(), vertex.sources.size()))};
-  group.max(words);
-  topology.shape = {words[0] == 0, words[1] != 0, words[2] == 0, words[3] == 0};
-  topology.neighbors = static_cast<std::size_t>(words[4]);
-  // so that a sum of many fits
-  topology.fingerprint =
-      static_cast<std::uint64_t>(group.sum(static_cast<Word>(print_of(vertex) >> 24)));
-  topology.facts = gather_facts(group, std::span(&vertex, 1));
-  topology.vertex = std::move(vertex);
+  Word most[] = {0, 0, 0, 0, 0}, print = 0;
+  const auto raise = [](Word& word, std::size_t value) {
+    word = std::max(word, static_cast<Word>(value));
+  };
+  for (const Vertex& vertex : vertices) {
+    const std::size_t out = existing(vertex.targets), in = existing(vertex.sources);
+    raise(most[0], out != vertex.targets.size() || in != vertex.sources.size());
+    raise(most[1], repeats(vertex.targets));
+    raise(most[2], out != in);
+    raise(most[3], crosswise(vertex));
+    raise(most[4], std::max(vertex.targets.size(), vertex.sources.size()));
+    print += static_cast<Word>(print_of(vertex) >> 24);  // so that a sum of many fits
+  }
+  group.max(most);
+  topology.shape = {most[0] == 0, most[1] != 0, most[2] == 0, most[3] == 0};
+  topology.neighbors = static_cast<std::size_t>(most[4]);
+  topology.fingerprint = static_cast<std::uint64_t>(group.sum(print));
+  topology.facts = gather_facts(group, vertices);
+  topology.vertex = vertices[k];
   return topology;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "channels/native/native.hpp"
@@ -46,7 +47,8 @@ LocalTopology topology_in(std::shared_ptr<const Neighborhood> near, int rank);
 // rank's.
 LocalTopology topology_in(std::shared_ptr<const Neighborhood> near, Vertex given,
                           Isomorphism isomorphism);
-// Collective. `vertex` is complete, and checked against those of the other ranks.
-LocalTopology topology_in_graph(RankGroup& group, Vertex vertex);
+// Collective in the group. `vertices`, of the ranks here, are complete, and checked against those of
+// the other ranks. The result is that of the rank vertices[k].
+LocalTopology topology_in_graph(RankGroup& group, std::span<const Vertex> vertices, std::size_t k);
 
 }  // namespace tonari

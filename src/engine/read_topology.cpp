@@ -8,7 +8,6 @@
 #include "base/setting.hpp"
 #include "channels/mpi_error.hpp"
 #include "channels/owned_comm.hpp"
-#include "engine/agree.hpp"
 
 namespace tonari {
 
@@ -152,25 +151,12 @@ std::string nodes_in_environment() {
   return in_environment(setting(SettingId::nodes)).value_or("");
 }
 
-NodeMembers agree_on_nodes(MPI_Comm comm, const std::string& text, bool* changed,
-                           const std::optional<Error>& mine) {
-  NodeMembers members;
-  const std::optional<Error> error = error_of([&] {
-    if (mine) throw *mine;
-    if (!text.empty())
-      members =
-          node_from_text(text, setting(SettingId::nodes).variable, size_of(comm), rank_in(comm));
-  });
-  const Ballot words[] = {Hash().bytes(text).value(), changed && *changed};
-  std::vector<std::uint64_t> said;
-  const std::vector<bool> same = agree(comm, error, words, &said);
-  if (changed) *changed = !same[1] || said[1] != 0;
-  if (!same[0])
-    fail(Errc::mismatch,
-         "the environment variable TONARI_NODES differs between ranks; give it to all of them or "
-         "to none");
-  return members;
+NodeMembers emulated_node(MPI_Comm comm, const std::string& text) {
+  if (text.empty()) return {};
+  return node_from_text(text, setting(SettingId::nodes).variable, size_of(comm), rank_in(comm));
 }
+
+Ballot nodes_ballot(const std::string& text) { return Hash().bytes(text).value(); }
 
 namespace {
 
@@ -191,13 +177,13 @@ std::shared_ptr<const Node> node_by_mpi(MPI_Comm comm, const NodeMembers& emulat
 
 }  // namespace
 
-RankNode read_node(MPI_Comm comm, NodeMembers members, int most_told) {
-  const auto ready = [comm] { stay_together(comm); };
+RankNode read_node(MPI_Comm comm, NodeMembers members, const std::function<void()>& meet,
+                   int most_told) {
   std::shared_ptr<const Node> node;
-  if (size_of(comm) <= most_told) node = Node::on_one_system(comm, members.ranks, ready);
+  if (size_of(comm) <= most_told) node = Node::on_one_system(comm, members.ranks, meet);
   if (!node) {
-    stay_together(comm);
-    node = node_by_mpi(comm, members, ready);
+    meet();
+    node = node_by_mpi(comm, members, meet);
   }
   if (members.ranks.empty()) members = {node->ranks().front(), node->ranks()};
   return {std::move(members), std::move(node)};

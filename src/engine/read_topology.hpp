@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "channels/node.hpp"
+#include "engine/agree.hpp"
 #include "topology/grid.hpp"
 #include "topology/nodes.hpp"
 
@@ -59,15 +61,18 @@ struct RankNode {
 
 // What TONARI_NODES says; empty: nothing.
 std::string nodes_in_environment();
-// Collective: throws Errc::mismatch on all ranks if this text of TONARI_NODES differs between them,
-// and a rank's error if it makes no sense there. Returns the emulated node of the calling rank;
-// without members if the text is empty. `changed` tells whether something else has, on this rank,
-// and afterwards whether on any. An error that a rank comes with is thrown on all.
-NodeMembers agree_on_nodes(MPI_Comm comm, const std::string& text, bool* changed = nullptr,
-                           const std::optional<Error>& mine = std::nullopt);
-
-// Collective: emulated are the members that agree_on_nodes has found. In communicators of up to
-// most_told ranks all tell all where they run; in larger ones the MPI is asked.
-RankNode read_node(MPI_Comm comm, NodeMembers emulated, int most_told = 512);
+// The emulated node of the calling rank, as this text of TONARI_NODES says; without members if it is
+// empty. Local; throws Errc::argument if the text makes no sense.
+NodeMembers emulated_node(MPI_Comm comm, const std::string& text);
+// What ranks compare of the text, and their sentence (Errc::mismatch) if it differs.
+Ballot nodes_ballot(const std::string& text);
+inline constexpr char other_nodes[] =
+    "the environment variable TONARI_NODES differs between ranks; give it to all of them or to "
+    "none";
+// Collective. emulated: the members that emulated_node has found, from the same text on all ranks.
+// In communicators of up to most_told ranks all tell all where they run; in larger ones the MPI is
+// asked. meet: an agreement, called whenever this rank can fail no more until the next step is over.
+RankNode read_node(MPI_Comm comm, NodeMembers emulated, const std::function<void()>& meet,
+                   int most_told = 512);
 
 }  // namespace tonari

@@ -11,7 +11,6 @@
 
 #include "channels/mpi_error.hpp"
 #include "channels/world.hpp"
-#include "engine/agree.hpp"
 #include "engine/recorded.hpp"
 #include "engine/write_report.hpp"
 
@@ -178,26 +177,25 @@ bool gather(std::vector<Kept>& kept, int rank, ReportTable& table) {
 
 }  // namespace
 
-// Memory is taken before ranks decide, and nothing fails afterwards.
-JoinedReport join_report(const std::shared_ptr<const OwnedComm>& duplicate,
-                         const std::optional<Error>& mine) {
-  Kept made;
-  Contribution contribution;
-  Place place;
-  const std::optional<Error> error = error_of([&] {
-    if (mine) throw *mine;
-    contribution = prepare(duplicate, made, place);
-  });
-  const Ballot ballots[] = {contribution.records, contribution.keeps};
-  const std::vector<bool> same = agree(duplicate->get(), error, ballots);
-  if (!contribution.records || !same[0]) return {};
-  const bool keeps = contribution.keeps && same[1];
-  if (keeps) place.keep(std::move(made));
-  int rank = 0;
-  MPI_Comm_rank(duplicate->get(), &rank);
-  const bool records = keeps || (rank == 0 && world_runs());
-  if (records) report().recording = true;
-  return {true, records};
+ReportOffer offer_report(const std::shared_ptr<const OwnedComm>& duplicate) {
+  struct Offer {
+    Kept made;
+    Place place;
+    Contribution contribution;
+    int rank = 0;
+  };
+  const auto mine = std::make_shared<Offer>();
+  mine->contribution = prepare(duplicate, mine->made, mine->place);
+  MPI_Comm_rank(duplicate->get(), &mine->rank);
+  const auto join = [mine](std::array<bool, ReportOffer::ballots> same) -> JoinedReport {
+    if (!mine->contribution.records || !same[0]) return {};
+    const bool keeps = mine->contribution.keeps && same[1];
+    if (keeps) mine->place.keep(std::move(mine->made));
+    const bool records = keeps || (mine->rank == 0 && world_runs());
+    if (records) report().recording = true;
+    return {true, records};
+  };
+  return {{mine->contribution.records, mine->contribution.keeps}, join};
 }
 
 void print_report() {

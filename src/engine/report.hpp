@@ -3,6 +3,9 @@
 // their ranks become one when the program calls MPI_Finalize (docs/adr/0025-report.md).
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -17,12 +20,17 @@ struct JoinedReport {
   bool records = false;  // this one records what is done
 };
 
-// Collective on the duplicate, together. Where all ranks want a report, keeps the duplicate until
-// MPI_Finalize, so that tables can travel over it whatever the program has freed by then. Where too
-// many are kept already, or a rank is of another MPI_COMM_WORLD, only rank 0 records, for its own
-// part. An error that a rank comes with is thrown on all. Else nothing fails on one rank alone.
-JoinedReport join_report(const std::shared_ptr<const OwnedComm>& duplicate,
-                         const std::optional<Error>& mine);
+// Before ranks agree: what this one can do, and all memory for it.
+struct ReportOffer {
+  static constexpr std::size_t ballots = 2;
+  std::array<std::uint64_t, ballots> says{};
+  // Local; nothing fails in it. same: whether all ranks say the same.
+  std::function<JoinedReport(std::array<bool, ballots> same)> join;
+};
+// Local. If all ranks want a report, it keeps the duplicate until MPI_Finalize, so that tables can
+// travel over it whatever the program has freed by then. Where too many are kept already, or a rank
+// is of another MPI_COMM_WORLD, only rank 0 records, for its own part.
+ReportOffer offer_report(const std::shared_ptr<const OwnedComm>& duplicate);
 
 // Collective over the ranks of all kept duplicates, first thing in MPI_Finalize: one rank prints
 // what all have recorded. Where no chain of communicators leads from rank to rank, there are

@@ -168,14 +168,7 @@ std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
                      const std::lock_guard lock(attached().mutex);
                      attached().all.reserve(attached().all.size() + 1);
                    });
-  std::string text;
-  const std::optional<Error> error = error_of([&] {
-    duplicate(comm, *copy);
-    text = nodes_in_environment();
-  });
-  if (error && error->on_all_ranks()) throw *error;
-  NodeMembers emulated = agree_on_nodes(comm, text, nullptr, error);
-  made->open(std::move(text), std::move(emulated));
+  made->open(comm, *copy);
   attach(made->comm(), attached().duplicate, std::move(known));
   {
     const std::lock_guard lock(attached().mutex);
@@ -186,9 +179,34 @@ std::shared_ptr<SharedComm> SharedComm::of(MPI_Comm comm) {
   return made;
 }
 
-// Collective.
-void SharedComm::open(std::string nodes_text, NodeMembers emulated) {
+// Collective on the program's communicator, together. All have a duplicate, and the same text of
+// TONARI_NODES, when they can tell each other where they run.
+void SharedComm::open(MPI_Comm of, OwnedComm& copy) {
   watch_forks();  // all that a child must leave alone belongs to such an object
+  bool met = false;
+  std::string text;
+  RankNode found;
+  ReportOffer report;
+  const auto meet = [&] {
+    if (met) return stay_together(comm());
+    const Ballot ballot = nodes_ballot(text);
+    const bool same = agree(of, std::nullopt, std::span(&ballot, 1))[0];
+    met = true;
+    if (!same) fail(Errc::mismatch, other_nodes);
+  };
+  const std::optional<Error> error = error_of([&] {
+    duplicate(of, copy);
+    read_communicator();
+    text = nodes_in_environment();
+    found = read_node(comm(), emulated_node(comm(), text), meet);
+    report = offer_report(comm_);
+  });
+  if (error && error->on_all_ranks()) throw *error;
+  if (!met) agree(of, error);
+  joined_ = keep_nodes(std::move(text), std::move(found), error, report);
+}
+
+void SharedComm::read_communicator() {
   MPI_Comm_rank(comm(), &rank_);
   MPI_Comm_size(comm(), &ranks_);
   void* value = nullptr;
@@ -197,10 +215,6 @@ void SharedComm::open(std::string nodes_text, NodeMembers emulated) {
   MPI_Comm_get_attr(world_runs() ? MPI_COMM_WORLD : comm(), MPI_TAG_UB, &value, &found);
   if (found) most_tag_ = *static_cast<int*>(value);
   warn_of_variables(rank_);
-  const std::optional<Error> error =
-      error_of([&] { look_at_nodes(std::move(nodes_text), std::move(emulated)); });
-  if (error && error->on_all_ranks()) throw *error;
-  joined_ = join_report(comm_, error);
 }
 
 void SharedComm::reserve_tags(std::size_t count) {
@@ -209,7 +223,7 @@ void SharedComm::reserve_tags(std::size_t count) {
   if (needed > all)
     fail(Errc::overflow, "the exchange needs ", count, " message tags, this MPI has ", all,
          "; choose an algorithm that combines messages");
-  if (next_tag_ + needed - 1 <= most_tag_) return;
+  if (!lacks_tags(count)) return;
   exchanges_ = another();  // exchanges that use the old one keep it
   next_tag_ = first_exchange_tag;
 }
@@ -298,25 +312,50 @@ void SharedComm::trim_windows() {
   windows_->trim();
 }
 
-void SharedComm::update_nodes() {
-  if (fresh_) return;
-  std::string now = nodes_in_environment();
-  bool other_tuning = !machine_key_.empty() && tuning_ != tuning_environment();
-  NodeMembers emulated = agree_on_nodes(comm(), now, &other_tuning);
-  if (other_tuning) machine_key_.clear(), machine_.reset();
-  if (now != nodes_text_) look_at_nodes(std::move(now), std::move(emulated));
+SharedComm::Surroundings SharedComm::look_around() const {
+  Surroundings now{nodes_in_environment(), {}, false};
+  now.other_tuning = !machine_key_.empty() && tuning_ != tuning_environment();
+  if (now.nodes != nodes_text_) now.emulated = emulated_node(comm(), now.nodes);
+  return now;
 }
 
-// All ranks keep what was found, or none does, because it decides who asks the others.
+void SharedComm::settle(Surroundings now, bool other_tuning) {
+  if (other_tuning) machine_key_.clear(), machine_.reset();
+  if (now.nodes != nodes_text_) look_at_nodes(std::move(now.nodes), std::move(now.emulated));
+}
+
+void SharedComm::update_nodes() {
+  if (fresh_) return;
+  Surroundings now;
+  const std::optional<Error> error = error_of([&] { now = look_around(); });
+  const Ballot words[] = {nodes_ballot(now.nodes), now.other_tuning};
+  std::vector<std::uint64_t> said;  // the largest of each
+  const std::vector<bool> same = agree(comm(), error, words, &said);
+  if (!same[0]) fail(Errc::mismatch, other_nodes);
+  settle(std::move(now), said[1] != 0);
+}
+
 void SharedComm::look_at_nodes(std::string text, NodeMembers emulated) {
-  RankNode found = read_node(comm(), std::move(emulated));
-  const std::size_t here = found.node->ranks().size();
-  const bool several = here > 1, elsewhere = here < static_cast<std::size_t>(ranks_);
-  const Ballot words[] = {several, several && !found.node->reads_memory(), elsewhere,
-                          found.node->crowded()};
-  auto nodes = std::make_shared<NodeMap>(NodeMap{std::move(found.members), std::move(found.node)});
+  RankNode found = read_node(comm(), std::move(emulated), [this] { stay_together(comm()); });
+  (void)keep_nodes(std::move(text), std::move(found), std::nullopt, {});
+}
+
+// All ranks keep what was found, or none does, because it decides who asks the others. An error that
+// a rank comes with is thrown on all.
+JoinedReport SharedComm::keep_nodes(std::string text, RankNode found,
+                                    const std::optional<Error>& mine, const ReportOffer& report) {
+  std::shared_ptr<NodeMap> nodes;
+  std::array<Ballot, 4 + ReportOffer::ballots> words;
+  const std::optional<Error> error = mine ? mine : error_of([&] {
+    const Node& node = *found.node;
+    const std::size_t here = node.ranks().size();
+    const bool several = here > 1, elsewhere = here < static_cast<std::size_t>(ranks_);
+    words = {several, several && !node.reads_memory(), elsewhere, node.crowded()};
+    std::ranges::copy(report.says, words.begin() + 4);
+    nodes = std::make_shared<NodeMap>(NodeMap{std::move(found.members), std::move(found.node)});
+  });
   std::vector<std::uint64_t> any;  // the largest of each
-  agree(comm(), std::nullopt, words, &any);
+  const std::vector<bool> same = agree(comm(), error, words, &any);
   nodes->shares_memory = any[0] != 0;
   nodes->reads_memory = any[0] != 0 && any[1] == 0;
   nodes->several_nodes = any[2] != 0;
@@ -326,6 +365,7 @@ void SharedComm::look_at_nodes(std::string text, NodeMembers emulated) {
   nodes_ = std::move(nodes);
   nodes_text_ = std::move(text);
   node_of_.clear();
+  return report.join ? report.join({same[4], same[5]}) : JoinedReport{};
 }
 
 const std::vector<std::int32_t>& SharedComm::node_of() {

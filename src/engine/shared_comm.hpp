@@ -67,6 +67,9 @@ class SharedComm {
   // them until take_tags. Collective, in the same order on all ranks. Throws Errc::overflow if no
   // communicator has that many, and Errc::mpi if there is no other communicator.
   void reserve_tags(std::size_t count);
+  bool lacks_tags(std::size_t count) const {  // then ranks meet for that
+    return next_tag_ + static_cast<std::int64_t>(count) - 1 > most_tag_;
+  }
   int first_tag() const { return static_cast<int>(next_tag_); }
   void take_tags(std::size_t count) { next_tag_ += static_cast<std::int64_t>(count); }
 
@@ -97,6 +100,16 @@ class SharedComm {
   // tune the MPI have. Collective, together on comm(). Throws Errc::mismatch on all ranks if
   // TONARI_NODES differs between ranks.
   void update_nodes();
+  // The same in parts, for calls that agree on something anyway. What each rank brings; local, and
+  // throws if TONARI_NODES makes no sense.
+  struct Surroundings {
+    std::string nodes;  // TONARI_NODES; the same on all ranks, or that is an error
+    NodeMembers emulated;
+    bool other_tuning = false;
+  };
+  Surroundings look_around() const;
+  // Collective, together. other_tuning: of any rank.
+  void settle(Surroundings now, bool other_tuning);
   // A number for every rank, equal for those of one node; empty if there is one node. Collective at
   // the first call.
   const std::vector<std::int32_t>& node_of();
@@ -110,9 +123,12 @@ class SharedComm {
 
  private:
   friend int leave_shared_comm(MPI_Comm, int, void* value, void*);
-  void open(std::string nodes_text, NodeMembers emulated);
+  void open(MPI_Comm of, OwnedComm& copy);
+  void read_communicator();
   void report_at_end();  // collective: of sessions, which have no MPI_Finalize
   void look_at_nodes(std::string text, NodeMembers emulated);
+  JoinedReport keep_nodes(std::string text, RankNode found, const std::optional<Error>& mine,
+                          const ReportOffer& report);
 
   std::shared_ptr<const OwnedComm> comm_, exchanges_;
   int rank_ = 0, ranks_ = 0;

@@ -186,6 +186,9 @@ std::byte* HaloGrid::cell(int subdomain, int copy, int field, const Cells& index
 }
 
 Layout HaloGrid::cells(int subdomain, int copy, int field, const CellBox& box) const {
+  if (!shape_.bricked())
+    return bytes_of_cells(this->box(subdomain), shape_.order, box, shape_.element_bytes,
+                          reinterpret_cast<std::ptrdiff_t>(base(subdomain, copy, field)));
   Layout layout;
   for_each_piece(subdomain, copy, field, box, [&](std::byte* at, std::size_t bytes) {
     layout.add(reinterpret_cast<std::ptrdiff_t>(at), bytes);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "grid/halo_ways.hpp"
 
+#include <cstdint>
+#include <span>
 #include <utility>
 
 #include "base/hash.hpp"
-#include "channels/collective.hpp"
 #include "engine/agree.hpp"
 #include "engine/plan_exchange.hpp"
 #include "grid/ghost_maps.hpp"
@@ -36,14 +37,6 @@ const char* channel_of(HaloKind kind) {
     default:
       return "p2p-typed";
   }
-}
-
-// Collective: the largest over all ranks.
-int largest(MPI_Comm comm, int mine) {
-  int all = mine;
-  stay_together(comm);
-  reduce_all(&all, 1, MPI_INT, MPI_MAX, comm);
-  return all;
 }
 
 // The ways of a kind as they are made; what is theirs besides, they share.
@@ -129,23 +122,23 @@ class Builder {
   std::shared_ptr<Exchange> build_messages(HaloMemory& memory) {
     Context& context = *grid().context();
     HaloProgram halo;
-    run_collectively(context.comm(), [&] { halo = compile_halo(grid(), request_); });
-    made_.tags = static_cast<std::size_t>(largest(context.comm(), halo.tags()));
+    const std::optional<Error> error = error_of([&] { halo = compile_halo(grid(), request_); });
+    const Ballot tags = static_cast<std::uint64_t>(error ? 0 : halo.tags());
+    std::vector<std::uint64_t> most;
+    agree(context.comm(), error, std::span(&tags, 1), &most);
+    made_.tags = most[0];
     context.reserve_tags(made_.tags);
-    std::shared_ptr<Exchange> built;
-    run_collectively(context.comm(), [&] {
-      memory = {std::move(halo.views), std::move(halo.contributions)};
-      const double timeout = task_.settings.common.timeout;
-      built =
-          std::make_shared<PlanExchange>(halo.plan, std::move(halo.program), context.shared_comm(),
-                                         PlanExchange::Options{.first_tag = context.first_tag(),
-                                                               .node = context.node(),
-                                                               .wait = {.look_after = timeout}});
-      if (grid().ghost_maps())
-        built = std::make_shared<MappedExchange>(*grid().ghost_maps(), request_.copy,
-                                                 std::move(built), context.shared_comm(),
-                                                 WaitPolicy{context.node()->crowded(), timeout});
-    });
+    memory = {std::move(halo.views), std::move(halo.contributions)};
+    const double timeout = task_.settings.common.timeout;
+    std::shared_ptr<Exchange> built =
+        std::make_shared<PlanExchange>(halo.plan, std::move(halo.program), context.shared_comm(),
+                                       PlanExchange::Options{.first_tag = context.first_tag(),
+                                                             .node = context.node(),
+                                                             .wait = {.look_after = timeout}});
+    if (grid().ghost_maps())
+      built = std::make_shared<MappedExchange>(*grid().ghost_maps(), request_.copy,
+                                               std::move(built), context.shared_comm(),
+                                               WaitPolicy{context.node()->crowded(), timeout});
     return built;
   }
 

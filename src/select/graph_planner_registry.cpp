@@ -15,7 +15,7 @@ GraphPlannerRegistry::Planned GraphPlannerRegistry::plan(const GraphPlanner& alg
   const Objection against = objection(algorithm, facts_, task);
   planned.reason = against.reason();
   if (!against.plans(task)) return planned;
-  for (GraphVariant& variant : algorithm.variants(group_, std::span(&vertex_, 1), facts_, task)) {
+  for (GraphVariant& variant : algorithm.variants(group_, vertices_, facts_, task)) {
     variant.gather(group_);
     planned.variants.push_back(std::make_shared<const GraphVariant>(std::move(variant)));
   }
@@ -36,11 +36,12 @@ std::vector<VariantPtr> GraphPlannerRegistry::variants(const std::string& algori
   auto known = planned_.find(key);
   if (known == planned_.end()) {
     // linear looks at no machine: it must not be the reason to measure one
-    const GraphTask task{collective, block_bytes, linear ? LogGP{} : machine_(), asked.has_value(),
-                         asked.value_or("")};
+    if (!linear && !known_machine_) known_machine_ = machine_();
+    const GraphTask task{collective, block_bytes, linear ? LogGP{} : *known_machine_,
+                         asked.has_value(), asked.value_or("")};
     std::map<Question, Planned> fresh;
     group_.run_collectively([&] { fresh.emplace(key, plan(found, task)); });
-    planned_.merge(fresh);  // by all ranks or by none: it decides who plans with the others
+    planned_.merge(fresh);  // by all of the group or by none: it decides who plans with the others
     known = planned_.find(key);
   }
   reason = known->second.reason;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The planners for graphs, on one rank's part of the graph. What was planned is kept: the same
-// question is answered at once.
+// The planners for graphs, on the part of the graph that is in this process: one rank's, or all of
+// it. What was planned is kept: the same question is answered at once.
 #pragma once
 
 #include <functional>
@@ -15,12 +15,16 @@ namespace tonari {
 
 class GraphPlannerRegistry final : public PlannerRegistry {
  public:
-  // `group` holds just the rank of `vertex`; both must outlive this. `machine` is called when
-  // something is first planned; collective.
-  GraphPlannerRegistry(RankGroup& group, const Vertex& vertex, const GraphFacts& facts,
+  // `group` holds just the ranks of `vertices`; both must outlive this. `machine` is called once,
+  // when something is first planned that looks at it; collective.
+  GraphPlannerRegistry(RankGroup& group, std::span<const Vertex> vertices, const GraphFacts& facts,
                        std::function<LogGP()> machine,
                        std::span<const AlgorithmRow> rows = tonari::algorithms())
-      : group_(group), vertex_(vertex), facts_(facts), machine_(std::move(machine)), rows_(rows) {}
+      : group_(group),
+        vertices_(vertices),
+        facts_(facts),
+        machine_(std::move(machine)),
+        rows_(rows) {}
 
   std::vector<std::string> algorithms() const override;
   std::vector<VariantPtr> variants(const std::string& algorithm, Collective collective,
@@ -35,9 +39,10 @@ class GraphPlannerRegistry final : public PlannerRegistry {
   Planned plan(const GraphPlanner& algorithm, const GraphTask& task);
 
   RankGroup& group_;
-  const Vertex& vertex_;
+  std::span<const Vertex> vertices_;
   const GraphFacts& facts_;
   std::function<LogGP()> machine_;
+  std::optional<LogGP> known_machine_;  // by all ranks or by none
   std::span<const AlgorithmRow> rows_;
   // algorithm, collective, size class, the variant if it is asked for by name
   using Question = std::tuple<std::string, Collective, int, std::optional<std::string>>;

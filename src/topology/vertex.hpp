@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One rank of a directed graph: the ranks it sends to and receives from, and those on its node. No
-// rank knows more of a graph than this.
+// One rank of a directed graph: the ranks it sends to and receives from, and those on its node. A
+// rank needs to know no more of a graph than this.
 #pragma once
 
 #include <cstdint>

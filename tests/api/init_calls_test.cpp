@@ -53,9 +53,28 @@ TEST_F(InitCalls, TheFirstNeighborhoodOfACommunicator) {
   const Counts fresh = make(&first), again = make(&second);
   EXPECT_EQ(fresh.setups, 1) << "one duplicate, and no communicator of the node: " << fresh.first;
   EXPECT_EQ(again.setups, 0) << again.first;
-  EXPECT_EQ(fresh.collectives, again.collectives + 5)
-      << "that all are here, the duplicate's outcome and TONARI_NODES, that cards can be told, the "
-         "cards, what nodes can do, the report; but not TONARI_NODES again";
+  EXPECT_EQ(again.collectives, 3) << "the arguments, the lists of all, and that it was made";
+  EXPECT_EQ(again.sends, 0) << "nobody is asked about the graph";
+  EXPECT_EQ(fresh.collectives, again.collectives + 4)
+      << "that all are here; the duplicate's outcome and TONARI_NODES; where ranks run; what nodes "
+         "can do, and the report";
+  EXPECT_OK(tonari_neighborhood_free(&first));
+  EXPECT_OK(tonari_neighborhood_free(&second));
+}
+
+// Each rank does it alone, for all: also what takes many steps of ranks that plan together.
+TEST_F(InitCalls, PlanningAsksNobody) {
+  const Info coloring{
+      {"tonari_algorithm", "coloring"}, {"tonari_channel", "p2p-packed"}, {"tonari_tune", "off"}};
+  tonari_neighborhood first = TONARI_NEIGHBORHOOD_NULL, second = TONARI_NEIGHBORHOOD_NULL;
+  tonari_request request = TONARI_REQUEST_NULL;
+  make(&first);
+  init(first, &request, coloring);  // finds out about the machine
+  EXPECT_OK(tonari_request_free(&request));
+  make(&second);
+  EXPECT_EQ(init(second, &request, coloring).collectives, 2)
+      << "the arguments, and that it was made";
+  EXPECT_OK(tonari_request_free(&request));
   EXPECT_OK(tonari_neighborhood_free(&first));
   EXPECT_OK(tonari_neighborhood_free(&second));
 }

@@ -31,7 +31,8 @@ struct Measured {
 Measured measure(double (*clock)()) {
   const auto node =
       tonari::read_node(MPI_COMM_WORLD,
-                        tonari::agree_on_nodes(MPI_COMM_WORLD, tonari::nodes_in_environment()))
+                        tonari::emulated_node(MPI_COMM_WORLD, tonari::nodes_in_environment()),
+                        [] { tonari::stay_together(MPI_COMM_WORLD); })
           .node;
   std::optional<OtherClock> other;
   if (clock) other.emplace(clock);

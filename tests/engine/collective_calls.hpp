@@ -232,7 +232,8 @@ struct HaloInit : Requesting {
 struct Measure : Call {
   const std::shared_ptr<const tonari::Node> node =
       tonari::read_node(MPI_COMM_WORLD,
-                        tonari::agree_on_nodes(MPI_COMM_WORLD, tonari::nodes_in_environment()))
+                        tonari::emulated_node(MPI_COMM_WORLD, tonari::nodes_in_environment()),
+                        [] { tonari::stay_together(MPI_COMM_WORLD); })
           .node;
   int make() override {
     const auto error = tonari::error_of([&] {

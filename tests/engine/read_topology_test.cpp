@@ -37,8 +37,8 @@ std::vector<LocalTopology> pair_of_ranks(std::vector<std::uint32_t> origins) {
   for (std::int32_t rank : {0, 1}) {
     LocalRankGroup alone(1);
     const std::int32_t other = 1 - rank;
-    places.push_back(
-        topology_in_graph(alone, {rank, {other, other}, {other, other}, origins, rank, {rank}}));
+    const Vertex vertex{rank, {other, other}, {other, other}, origins, rank, {rank}};
+    places.push_back(topology_in_graph(alone, std::span(&vertex, 1), 0));
   }
   return places;
 }
@@ -299,8 +299,14 @@ class ReadNode : public testing::TestWithParam<int> {
     if (before_) setenv("TONARI_NODES", before_->c_str(), 1);
   }
   static RankNode look_at_nodes() {
-    return read_node(MPI_COMM_WORLD, agree_on_nodes(MPI_COMM_WORLD, nodes_in_environment()),
-                     GetParam());
+    const std::string text = nodes_in_environment();
+    NodeMembers emulated;
+    const std::optional<Error> error =
+        tonari::error_of([&] { emulated = emulated_node(MPI_COMM_WORLD, text); });
+    const Ballot ballot = nodes_ballot(text);
+    if (!agree(MPI_COMM_WORLD, error, std::span(&ballot, 1))[0]) fail(Errc::mismatch, other_nodes);
+    return read_node(
+        MPI_COMM_WORLD, std::move(emulated), [] { stay_together(MPI_COMM_WORLD); }, GetParam());
   }
   std::optional<std::string> before_;
 };

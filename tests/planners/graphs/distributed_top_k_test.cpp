@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-#include "analysis/local_rank_group.hpp"
+#include "planners/graphs/local_rank_group.hpp"
 
 namespace tonari {
 namespace {

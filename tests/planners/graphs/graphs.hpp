@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "analysis/graph_delivery.hpp"
-#include "analysis/local_rank_group.hpp"
 #include "base/hash.hpp"
+#include "planners/graphs/local_rank_group.hpp"
 #include "planners/registry.hpp"
 
 namespace tonari::graphs {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "analysis/local_rank_group.hpp"
+#include "planners/graphs/local_rank_group.hpp"
 
 #include <algorithm>
 #include <numeric>
