@@ -37,19 +37,26 @@ struct Edge {
   Bytes bytes;
 };
 
-inline std::uint64_t hash_of(const Edge& e, int exchange, Bytes k) {
-  return Hash().word(e.from).word(e.to).word(e.tag).word(exchange).word(k).value();
-}
-
-// Byte k of a message. In some exchanges the message ends in the canary, or consists of nothing
+// The bytes of a message. In some exchanges the message ends in the canary, or consists of nothing
 // else.
-inline std::byte content(const Edge& e, int exchange, Bytes k) {
-  const std::uint64_t kind = hash_of(e, exchange, ~Bytes{0}) % 6;
-  const bool in_last_word = k >= (e.bytes - 1) / sizeof(Cell::Word) * sizeof(Cell::Word);
-  if (kind == 0 || (kind <= 2 && in_last_word))
-    return static_cast<std::byte>(Cell::canary >> 8 * (k % sizeof(Cell::Word)));
-  return static_cast<std::byte>(hash_of(e, exchange, k) >> 20);
-}
+class Content {
+ public:
+  Content(const Edge& e, int exchange) {
+    message_.word(e.from).word(e.to).word(e.tag).word(exchange);
+    const std::uint64_t kind = Hash(message_).word(~Bytes{0}).value() % 6;
+    if (kind <= 2)
+      canary_from_ = kind == 0 ? 0 : (e.bytes - 1) / sizeof(Cell::Word) * sizeof(Cell::Word);
+  }
+  std::byte operator[](Bytes k) const {
+    if (k >= canary_from_)
+      return static_cast<std::byte>(Cell::canary >> 8 * (k % sizeof(Cell::Word)));
+    return static_cast<std::byte>(Hash(message_).word(k).value() >> 20);
+  }
+
+ private:
+  Hash message_;  // of all but the byte: most of a test's time is spent on bytes
+  Bytes canary_from_ = ~Bytes{0};
+};
 
 // Small ones, so that all protocols occur with all numbers of parts.
 inline SharedLimits small_limits(bool single_copy, bool views) {
@@ -187,7 +194,8 @@ class Player {
     for (; m.part < edge.slots().size(); ++m.part) {
       if (!edge.may_write(m.part, parity_)) return false;
       if (m.memory)
-        m.memory->each_byte([&](Bytes b, std::byte& to) { to = content(m.edge, exchange_, b); });
+        m.memory->each_byte(
+            [content = Content(m.edge, exchange_)](Bytes b, std::byte& to) { to = content[b]; });
       else
         write(edge.slots()[m.part], m.edge);
       edge.written(m.part, parity_);
@@ -196,9 +204,10 @@ class Player {
   }
   void write(const MessageSlot& slot, const Edge& e) const {
     const Bytes tail = slot.end - slot.tail_bytes;
-    for (Bytes b = slot.begin; b < tail; ++b)
-      slot.at[static_cast<std::size_t>(parity_)][b - slot.begin] = content(e, exchange_, b);
-    for (Bytes b = tail; b < slot.end; ++b) slot.tail[b - tail] = content(e, exchange_, b);
+    const Content content(e, exchange_);
+    std::byte* const at = slot.at[static_cast<std::size_t>(parity_)];
+    for (Bytes b = slot.begin; b < tail; ++b) at[b - slot.begin] = content[b];
+    for (Bytes b = tail; b < slot.end; ++b) slot.tail[b - tail] = content[b];
   }
 
   bool receive(std::size_t k) {
@@ -213,15 +222,14 @@ class Player {
   }
   void expect_content(std::size_t k) {
     Message& m = recvs_[k];
+    const Content content(m.edge, exchange_);
     Bytes wrong = 0;
     const MessageSlot& slot = link_->in(k).slots()[views_ ? 0 : m.part];
+    const std::byte* const at = slot.at[static_cast<std::size_t>(parity_)];
     if (m.memory)
-      m.memory->each_byte(
-          [&](Bytes b, std::byte& is) { wrong += is != content(m.edge, exchange_, b); });
+      m.memory->each_byte([&](Bytes b, std::byte& is) { wrong += is != content[b]; });
     else
-      for (Bytes b = slot.begin; b < slot.end; ++b)
-        wrong += slot.at[static_cast<std::size_t>(parity_)][b - slot.begin] !=
-                 content(m.edge, exchange_, b);
+      for (Bytes b = slot.begin; b < slot.end; ++b) wrong += at[b - slot.begin] != content[b];
     EXPECT_EQ(wrong, 0u) << "of " << m.edge.bytes << " bytes from rank " << m.edge.from << ", part "
                          << m.part << " in exchange " << exchange_;
   }

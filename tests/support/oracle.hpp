@@ -226,8 +226,10 @@ inline Byte payload(int rank, int block, std::size_t k, int round) {
 inline void write_block(std::vector<Byte>& memory, const std::vector<Piece>& pieces, int rank,
                         int block, int round) {
   std::size_t k = 0;
-  for (const Piece& p : pieces)
-    for (std::size_t b = 0; b < p.length; ++b) memory[p.at + b] = payload(rank, block, k++, round);
+  for (const Piece& p : pieces) {
+    Byte* const to = memory.data() + p.at;
+    for (std::size_t b = 0; b < p.length; ++b) to[b] = payload(rank, block, k++, round);
+  }
 }
 
 // ---- Operations

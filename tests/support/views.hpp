@@ -31,8 +31,8 @@ inline bool inside(const Side& side, const Byte* at) {
 inline std::vector<Byte> expected_block(const Viewed& c, std::size_t j, std::size_t bytes) {
   const int block = static_cast<int>(j), source = c.graph.source(c.rank, block);
   std::vector<Byte> expected(bytes);
-  for (std::size_t k = 0; k < bytes; ++k)
-    expected[k] = payload(source, gathers(c.b.op) ? 0 : c.graph.origin(c.rank, block), k, c.round);
+  write_block(expected, {{0, bytes}}, source, gathers(c.b.op) ? 0 : c.graph.origin(c.rank, block),
+              c.round);
   return expected;
 }
 
