@@ -93,7 +93,7 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
   std::unique_ptr<tonari_neighborhood_s> handle;
   run_collectively(shared->comm(), [&] {
     if (!compared.same[0]) explain_difference(shared->comm(), *near);
-    shared->settle(std::move(around), compared.said[3] != 0);
+    shared->adopt(std::move(around), compared.said[3] != 0);
     handle = handle_of(shared, near, settings);
   });
   return handle.release();
@@ -174,7 +174,7 @@ tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, Output output, Re
   std::unique_ptr<tonari_neighborhood_s> handle;
   run_collectively(shared->comm(), [&] {
     if (!compared.same[1]) mine.lists.grid.reset();
-    shared->settle(std::move(mine.around), compared.said[3] != 0);
+    shared->adopt(std::move(mine.around), compared.said[3] != 0);
     const bool small = mine.all.has_room(compared.said[4]);
     handle = (small ? of_small_graph : of_large_graph)(shared, mine, sources);
   });

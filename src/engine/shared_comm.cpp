@@ -319,7 +319,7 @@ SharedComm::Surroundings SharedComm::look_around() const {
   return now;
 }
 
-void SharedComm::settle(Surroundings now, bool other_tuning) {
+void SharedComm::adopt(Surroundings now, bool other_tuning) {
   if (other_tuning) machine_key_.clear(), machine_.reset();
   if (now.nodes != nodes_text_) look_at_nodes(std::move(now.nodes), std::move(now.emulated));
 }
@@ -332,7 +332,7 @@ void SharedComm::update_nodes() {
   std::vector<std::uint64_t> said;  // the largest of each
   const std::vector<bool> same = agree(comm(), error, words, &said);
   if (!same[0]) fail(Errc::mismatch, other_nodes);
-  settle(std::move(now), said[1] != 0);
+  adopt(std::move(now), said[1] != 0);
 }
 
 void SharedComm::look_at_nodes(std::string text, NodeMembers emulated) {

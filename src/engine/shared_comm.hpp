@@ -109,7 +109,7 @@ class SharedComm {
   };
   Surroundings look_around() const;
   // Collective, together. other_tuning: of any rank.
-  void settle(Surroundings now, bool other_tuning);
+  void adopt(Surroundings now, bool other_tuning);
   // A number for every rank, equal for those of one node; empty if there is one node. Collective at
   // the first call.
   const std::vector<std::int32_t>& node_of();
