@@ -172,7 +172,8 @@ Settings agree_on_calls(MPI_Comm comm, const Group& group, MPI_Info info, Output
   Settings settings;
   Hash names;
   // The first mistake counts, not that a scope was left because of it.
-  if (int code; group.wrong()) (void)take_refusal(code);
+  if (int code; group.wrong() && take_refusal(code))
+    tonari_refuse(static_cast<int>(group.wrong()->code()), group.wrong()->what());
   agree_on_arguments(
       comm, info, output,
       [&] {

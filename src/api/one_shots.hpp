@@ -114,8 +114,8 @@ class OneShots {
   HopExchange combining_;
   // By operation, of the last call whose count or type could be read.
   std::array<const HopTable::Way*, operations> last_ways_{};
-  std::unique_ptr<Records> records_;         // null: there is no report
-  std::array<Pool, 3> started_;  // those that go straight, and by operation that combine
+  std::unique_ptr<Records> records_;  // null: there is no report
+  std::array<Pool, 3> started_;       // those that go straight, and by operation that combine
 };
 
 }  // namespace tonari

@@ -63,7 +63,8 @@ void Prepared::describe(double start, const std::string& what) {
 
 void Prepared::write_description() {
   const std::string channel_mix = exchange->channel_mix();
-  const bool contest = !is_part && !once && (reason == "measured" || reason == "wisdom" || times.native > 0);
+  const bool contest =
+      !is_part && !once && (reason == "measured" || reason == "wisdom" || times.native > 0);
   description = text(what_, "\nchosen: ", chosen_, " (", reason, ")\nsends: ", exchange->messages(),
                      " messages", channel_mix.empty() ? "" : text(" (", channel_mix, ")"), ", ",
                      exchange->bytes(), " bytes; holds ", exchange->scratch_bytes(), " bytes\n",
@@ -105,8 +106,7 @@ void Prepared::tell_what_starts_found() {
 
 void Prepared::describe_now() {
   if (undecided) return tell_what_starts_found();
-  if (description.empty())
-    describe(MPI_Wtime(), once, algorithm + "/" + channel, "");
+  if (description.empty()) describe(MPI_Wtime(), once, algorithm + "/" + channel, "");
 }
 
 const std::string& Prepared::described() {

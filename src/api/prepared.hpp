@@ -86,7 +86,7 @@ struct Prepared {
   std::optional<Tuning> tuning;
   bool undecided = false;  // starts may have found out more than was told
   int rounds = 0;
-  bool is_part = false;  // of another exchange, which tells when its init has paid
+  bool is_part = false;        // of another exchange, which tells when its init has paid
   const char* once = nullptr;  // an exchange of one-shot calls, which have no init: in these words
   std::unique_ptr<tonari_request_s> spare;  // a handle for the next non-blocking call
   // For the report: what this is (the same words on all ranks; by default the description's first

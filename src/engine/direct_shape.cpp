@@ -159,8 +159,8 @@ Error told_by(std::int32_t rank, Errc code, const std::byte* at, std::size_t byt
 
 void fail_on_ways(std::int32_t one, std::int32_t other) {
   fail(Errc::mismatch, "ranks ", std::min(one, other), " and ", std::max(one, other),
-       " call different operations, or with blocks of different sizes; call the same operation with "
-       "blocks of one size on all ranks, free the neighborhood, and make another");
+       " call different operations, or with blocks of different sizes; all must have the same; ",
+       "free the neighborhood and make another");
 }
 
 void DirectShape::seal(Message& message, std::uint32_t detail) {

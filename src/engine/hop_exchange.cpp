@@ -64,8 +64,8 @@ void HopExchange::start() {
   if (!refused_) failure_.reset();
   failed_rank_ = -1;
   const Plan& plan = plan_->plan;
-  std::ranges::fill(spoiled_, refused_);
-  std::ranges::fill(arrived_, false);
+  std::fill(spoiled_.begin(), spoiled_.end(), refused_);
+  std::fill(arrived_.begin(), arrived_.end(), false);
   next_ = 0;
   join();
   left_ = plan.size();
@@ -286,7 +286,8 @@ void HopExchange::awaits(Awaited& awaited) const {
   for (std::size_t k = 0; k < links_.size(); ++k) {
     const std::int32_t rank = (*streams_)[k].edges.rank;
     if (links_[k].to_receive > 0) awaited.add(Awaited::What::message, &streams_->node(), rank);
-    if (links_[k].taking || cannot_leave(k)) awaited.add(Awaited::What::taking, &streams_->node(), rank);
+    if (links_[k].taking || cannot_leave(k))
+      awaited.add(Awaited::What::taking, &streams_->node(), rank);
   }
 }
 

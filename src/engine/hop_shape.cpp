@@ -87,8 +87,8 @@ HopPlan::HopPlan(Plan of_rank, Collective operation, const Streams& streams)
   std::ranges::stable_sort(arriving, {}, [this](OpId op) { return plan[op].tag; });
 }
 
-HopShape::HopShape(std::shared_ptr<const HopPlan> of, Bytes block_bytes,
-                   const Arguments& arguments, const Binding& binding)
+HopShape::HopShape(std::shared_ptr<const HopPlan> of, Bytes block_bytes, const Arguments& arguments,
+                   const Binding& binding)
     : plan(std::move(of)), block(block_bytes) {
   const Plan& steps = plan->plan;
   const Places places(block, arguments, binding);

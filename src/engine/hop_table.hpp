@@ -18,7 +18,7 @@ class HopTable {
   struct Way {
     Combining combining;
     std::shared_ptr<const HopPlan> plan;  // its calls may run on when the table is gone
-    std::string reason;  // fixed rule, model, measured, wisdom
+    std::string reason;                   // fixed rule, model, measured, wisdom
   };
 
   HopTable() = default;

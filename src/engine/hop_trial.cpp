@@ -54,7 +54,8 @@ class TriedBlocks {
 }  // namespace
 
 HopTrial try_hops(Context& context, const std::shared_ptr<Streams>& streams,
-                  const std::shared_ptr<const HopPlan>& plan, Bytes longest, double seconds, WaitPolicy wait) {
+                  const std::shared_ptr<const HopPlan>& plan, Bytes longest, double seconds,
+                  WaitPolicy wait) {
   HopTrial trial;
   for (const Bytes bytes : sizes) {
     if (bytes > longest) break;

@@ -15,6 +15,7 @@ struct HopTrial {
 // Collective, together on the context's communicator. longest: of blocks that can combine. The
 // result is the same on all ranks.
 HopTrial try_hops(Context& context, const std::shared_ptr<Streams>& streams,
-                  const std::shared_ptr<const HopPlan>& plan, Bytes longest, double seconds, WaitPolicy wait);
+                  const std::shared_ptr<const HopPlan>& plan, Bytes longest, double seconds,
+                  WaitPolicy wait);
 
 }  // namespace tonari

@@ -24,7 +24,7 @@ class GridMark {
 
 struct HaloUse {
   std::shared_ptr<const GridMark> mark;
-  std::shared_ptr<Views> views;               // of several exchanges, perhaps
+  std::shared_ptr<Views> views;    // of several exchanges, perhaps
   void give_up() { leak(views); }  // sends may still read them
 };
 

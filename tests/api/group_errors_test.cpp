@@ -180,6 +180,24 @@ TEST_F(GroupErrors, AGroupThatIsGivenUp) {
   expect_usable();
 }
 
+// What was wrong before counts, not that its exception left the scope.
+TEST_F(GroupErrors, AGroupThatIsGivenUpForAMistake) {
+  try {
+    tonari::Group group(MPI_COMM_WORLD);
+    EXPECT_OK(call(rank == last ? -3 : 2));
+    if (rank == last) throw 1;
+    (void)group.end();
+    ADD_FAILURE() << "the group was made";
+  } catch (const tonari::Failure& failure) {
+    EXPECT_EQ(failure.code(), TONARI_ERR_ARGUMENT);
+    EXPECT_CONTAINS(failure.what(), "in call 0 of the group");
+    EXPECT_CONTAINS(failure.what(), "`sendcount` is -3");
+  } catch (int) {
+    EXPECT_SAID("`sendcount` is -3");
+  }
+  expect_usable();
+}
+
 TEST_F(GroupErrors, NothingIsLeft) {
   MPI_Datatype pairs;
   MPI_Type_vector(2, 1, 2, MPI_INT, &pairs);

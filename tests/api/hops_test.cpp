@@ -2,10 +2,12 @@
 // One-shot calls that combine blocks of several ranks into messages (ADR 50): right blocks on
 // random tori, few messages, calls in flight in any order, and errors of one rank.
 #include <array>
+#include <memory>
 #include <thread>
 
 #include "support/by_thread.hpp"
 #include "support/counting.hpp"
+#include "support/fresh_wisdom.hpp"
 #include "support/graph_exchange.hpp"
 #include "support/once.hpp"
 
@@ -145,6 +147,88 @@ TEST_F(Hops, SizesThatDifferByRightGoStraight) {
   for (int round = 0; round < 3; ++round) blocking(b, round);
 }
 
+// By a clock that goes on where messages are sent, and those that combine send fewer.
+double time_by_messages() {
+  static long looks = 0;
+  return 1e-6 * static_cast<double>(counted().sends) + 1e-9 * static_cast<double>(++looks);
+}
+
+TEST_F(Hops, AreDescribedAsWhatTheyAre) {
+  if (!wide_combines()) GTEST_SKIP() << "for at least five ranks";
+  const FreshWisdom wisdom("0.02");
+  std::string described[2];
+  for (const bool known : {false, true}) {
+    make(wide(), "online");
+    Buffers b = buffers(Operation::alltoall, 8);
+    {
+      const OtherClock clock(time_by_messages);
+      arm();
+      blocking(b, 1);  // connects, and tries
+      disarm();
+    }
+    tonari_request request = begin(b, 2);
+    tonari_request_info about;
+    EXPECT_OK(tonari_request_get_info(request, &about));
+    EXPECT_STREQ(about.reason, known ? "wisdom" : "measured");
+    described[known] = tonari_request_describe(request);
+    finish(b, request, 2);
+    EXPECT_CONTAINS(described[known], "short blocks of several ranks combined into messages");
+    EXPECT_EQ(described[known].find("all blocks for one rank"), std::string::npos);
+    EXPECT_EQ(described[known].find("break-even"), std::string::npos) << described[known];
+    Buffers straight = buffers(Operation::alltoallv, 8);
+    request = begin(straight, 3);
+    EXPECT_CONTAINS(std::string(tonari_request_describe(request)),
+                    "all blocks for one rank in one message");
+    finish(straight, request, 3);
+    free();
+  }
+}
+
+// What was freed is used again, by other words.
+void scribble() {
+  std::vector<std::unique_ptr<std::vector<unsigned char>>> all;
+  for (std::size_t bytes = 16; bytes <= 4096; bytes += 16)
+    for (int k = 0; k < 8; ++k)
+      all.push_back(std::make_unique<std::vector<unsigned char>>(bytes, 0xa5));
+}
+
+TEST_F(Hops, OutliveTheirNeighborhood) {
+  for (const Operation op : {Operation::alltoall, Operation::allgather, Operation::alltoallv}) {
+    make(wide());
+    Buffers b = buffers(op, 8), other = buffers(op, 12);
+    blocking(b, 1), blocking(other, 1);
+    if (rank == last) MPI_Barrier(MPI_COMM_WORLD);
+    tonari_request request = begin(b, 2), second = begin(other, 2);
+    EXPECT_OK(tonari_neighborhood_free(&near));
+    scribble();
+    if (rank != last) MPI_Barrier(MPI_COMM_WORLD);
+    finish(b, request, 2), finish(other, second, 2);
+    MPI_Comm_free(&cart);
+  }
+}
+
+// Within a node a stream has room for few messages, and nobody takes any yet.
+TEST_F(Hops, WhatCannotLeaveIsToldOf) {
+  if (!wide_combines()) GTEST_SKIP() << "for at least five ranks";
+  Nodes::set("1," + std::to_string(last));
+  make(wide());
+  ASSERT_TRUE(everywhere(combines(Operation::alltoall, 8)));
+  constexpr int many = 8;
+  const bool hurries = rank == world_size() / 2;
+  std::vector<Buffers> all;
+  std::vector<tonari_request> requests;
+  for (int k = 0; k < many; ++k) all.push_back(buffers(Operation::alltoall, 8));
+  if (!hurries) MPI_Barrier(MPI_COMM_WORLD);
+  for (int k = 0; k < many; ++k) requests.push_back(begin(all[k], k));
+  if (hurries) {
+    const std::string described = tonari_request_describe(requests.back());
+    EXPECT_CONTAINS(described, "until rank ");
+    EXPECT_CONTAINS(described, " takes a message");
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  for (int k = 0; k < many; ++k) finish(all[k], requests[k], k);
+}
+
 // ---- long blocks that go straight
 
 TEST_F(Hops, LongMessagesThatRepeatNeedOneSendEach) {
@@ -239,6 +323,65 @@ TEST_F(HopErrors, OneRankIsWrong) {
   }
   Buffers b = buffers(Operation::alltoall, 8);
   blocking(b, 1);  // nothing is broken
+}
+
+// Neither count says how long its blocks are: it goes the way of the call before.
+TEST_F(HopErrors, OneRankCannotBeRead) {
+  make(wide());
+  const bool hears = rank == last || exchanges_with(near, last);
+  Buffers b = buffers(Operation::alltoall, 8);
+  for (const int count : {2, 1'000, 2}) {
+    EXPECT_OK(integers(count, count));
+    for (int again = 0; again < 3; ++again) {
+      EXPECT_EQ(integers(count, rank == last ? -1 : count),
+                hears ? TONARI_ERR_ARGUMENT : TONARI_SUCCESS);
+      if (hears) {
+        EXPECT_SAID("`sendcount` is -1");
+      }
+    }
+    // what it could read tells also where it is wrong
+    const int other = count == 2 ? 1'000 : 2;
+    std::vector<int> out(t.offsets.size() * 1'000), in(out);
+    EXPECT_EQ(tonari_alltoall(out.data(), rank == last ? -1 : other, MPI_INT, in.data(), other,
+                              MPI_INT, near),
+              hears ? TONARI_ERR_ARGUMENT : TONARI_SUCCESS);
+    EXPECT_EQ(integers(other, rank == last ? -1 : other),
+              hears ? TONARI_ERR_ARGUMENT : TONARI_SUCCESS);
+    blocking(b, 1);  // nothing is broken
+  }
+}
+
+// From each allocation on of a call with blocks of another size.
+TEST_F(HopErrors, OneRankHasNoMemory) {
+  if (!counts_allocations()) GTEST_SKIP() << "this program's memory is not ours to give";
+  make(wide());
+  EXPECT_OK(integers(2, 2));
+  const bool hears = rank == last || exchanges_with(near, last);
+  int count = 3;
+  for (const bool blocks : {true, false}) {
+    long k = 0;
+    for (int reached = 1; reached; ++count) {
+      std::vector<int> out(t.offsets.size() * 200), in(out);
+      tonari_request request = TONARI_REQUEST_NULL;
+      fail_allocation(rank == last ? ++k : 0, false);
+      int code = blocks
+                     ? tonari_alltoall(out.data(), count, MPI_INT, in.data(), count, MPI_INT, near)
+                     : tonari_ialltoall(out.data(), count, MPI_INT, in.data(), count, MPI_INT, near,
+                                        &request);
+      if (!blocks && code == TONARI_SUCCESS) code = tonari_wait(request);
+      reached = rank == last && allocations() >= k;
+      fail_allocation(0);
+      EXPECT_OK(tonari_request_free(&request));
+      MPI_Bcast(&reached, 1, MPI_INT, last, MPI_COMM_WORLD);
+      EXPECT_EQ(code, reached && hears ? TONARI_ERR_MEMORY : TONARI_SUCCESS) << k;
+      if (!everywhere(!HasFailure())) return;
+    }
+    if (rank == last) {
+      EXPECT_GT(k, 5);
+    }
+  }
+  Buffers b = buffers(Operation::alltoall, 8);
+  blocking(b, 1);
 }
 
 TEST_F(HopErrors, AllAreWrong) {

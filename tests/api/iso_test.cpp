@@ -487,6 +487,7 @@ TEST_P(IsoErrors, WrongArgumentsOfCreateOnOneRankFailOnAll) {
   EXPECT_EQ(Iso_neighborhood_create(cart, me == 0 ? -1 : s, offsets, &none), TONARI_ERR_ARGUMENT);
   EXPECT_EQ(Iso_neighborhood_create(cart, s, offsets, me == 0 ? nullptr : &none),
             TONARI_ERR_ARGUMENT);
+  EXPECT_SAID("`isocomm` is NULL; pass the address of an MPI_Comm");
   EXPECT_EQ(Iso_neighborhood_create(cart, s, me == 0 ? nullptr : offsets, &none),
             TONARI_ERR_ARGUMENT);
   EXPECT_EQ(none, MPI_COMM_NULL);

@@ -168,7 +168,7 @@ TEST_F(Ranges, WrongNeighborhoodsFailEverywhere) {
   MPI_Comm plane;
   MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &plane);
   const std::vector<int> offsets{1, 0, 1};
-  refused("3 integers are no list of offsets in 2 dimensions",
+  refused("3 integers are no list of offsets in 2 dimensions; give 2 for each neighbor",
           [&] { return tonari::Neighborhood(plane, std::span(offsets).first(errs ? 3 : 2)); });
   MPI_Comm_free(&plane);
   const std::vector<int> to{after()}, from{before()}, weights{1, 1};
@@ -271,7 +271,8 @@ TEST_F(Ranges, InPlace) {
     const std::string last = std::to_string(ranks - 1), all = std::to_string(3 * ranks - 1);
     expect_everywhere(code, TONARI_ERR_ARGUMENT,
                       {(ranks > 1 ? "rank 0: `buf` has " : "`buf` has ") + all +
-                       " elements, and block " + last + " has 3 from number "});
+                           " elements, and block " + last + " has 3 from number ",
+                       "; every block must end within `buf`"});
   }
 }
 

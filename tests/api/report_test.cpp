@@ -262,6 +262,28 @@ TEST(Report, TimesAreThoseOfTheSlowestRank) {
 
 // ---- how much it tells
 
+TEST(Report, TellsOfCallsThatOutliveTheirNeighborhood) {
+  ReportJob job;
+  {
+    Ring ring(MPI_COMM_WORLD);
+    tonari_request request = TONARI_REQUEST_NULL;
+    for (int k = 0; k < 2; ++k) {
+      EXPECT_OK(tonari_ialltoall(ring.out.data(), 1, MPI_INT, ring.in.data(), 1, MPI_INT, ring.near,
+                                 &request));
+      if (k == 1) EXPECT_OK(tonari_neighborhood_free(&ring.near));
+      const std::vector<std::vector<int>> others(100, std::vector<int>(100, -1));
+      EXPECT_OK(tonari_wait(request));
+      EXPECT_EQ(ring.in[0], 100 * ((job.rank + job.ranks - 1) % job.ranks)) << others.size();
+      free_and_forget(request);
+    }
+  }
+  job.finalize();
+  if (job.rank > 0) return;
+  const Row row = job.row_with({});
+  EXPECT_EQ(number(row, "starts"), 2);
+  EXPECT_EQ(number(row, "timed_starts"), 2);
+}
+
 TEST(Report, FoldsRequestsThatAreAlikeAndThenThoseOfAnOperation) {
   ReportJob job;
   for (int k = 0; k < 50; ++k) {

@@ -194,6 +194,21 @@ TEST_F(TimedContest, WhatHasLeftDoesNotWin) {
   EXPECT_LT(decision.details.find("b: "), decision.details.find("a: ")) << decision.details;
 }
 
+// Starts choose among two or more.
+TEST_F(TimedContest, TheOneThatIsLeftIsNotChosenByStarts) {
+  for (const std::size_t left : {1, 2}) {
+    tonari::Alternatives all;
+    all.names = {"a", "b"};
+    all.make = [&](std::size_t k) {
+      if (k >= left) tonari::fail(tonari::Errc::algorithm, "there is no such way here");
+    };
+    all.question = "which may start";
+    const tonari::Decision decision = tonari::decide(context, tonari::Tune::online, all);
+    EXPECT_EQ(decision.made.size(), left);
+    EXPECT_EQ(decision.reason, left > 1 ? "online" : "fixed rule");
+  }
+}
+
 TEST_F(TimedContest, TheWinnerIsRememberedIfItsTimesAreSteady) {
   add([](int k) { return k % 3 == 0 ? 6e-6 : 20e-6; }), add(always(30e-6));
   for (int again = 0; again < 2; ++again) {
