@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "channels/library_version.hpp"
 #include "channels/same_mpi.hpp"
@@ -59,11 +60,22 @@ bool is_first_rank() {
   return true;
 }
 
+// libtonari_preload or libtonari_advise.
+std::string own_name() {
+  Dl_info own{};
+  if (!dladdr(&own_place, &own) || !own.dli_fname) return "library";
+  const std::string_view file = own.dli_fname;
+  const std::string_view name = file.substr(file.find_last_of('/') + 1);
+  return std::string(name.substr(0, name.find('.')));
+}
+
 bool ask_which_mpi() {
   const std::string other = other_mpi_than(compiled_family(), running_family(), library_version());
   if (!other.empty() && is_first_rank())
-    std::fprintf(stderr, "tonari: warning: this libtonari_preload %s; it steps aside\n",
-                 other.c_str());
+    std::fprintf(stderr,
+                 "tonari: warning: this %s %s; it steps aside; run the program with the `tonari` "
+                 "that was built for that MPI\n",
+                 own_name().c_str(), other.c_str());
   return !other.empty();
 }
 
@@ -74,7 +86,7 @@ bool all_calls_pass() {
   return another;
 }
 
-bool from_tonari(const void* site) {
+bool not_from_program(const void* site) {
   static const Range libtonari = library_with(reinterpret_cast<const void*>(&tonari_version));
   static const Range own = library_with(&own_place);
   return !site || libtonari.has(address(site)) || own.has(address(site));

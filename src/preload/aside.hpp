@@ -10,7 +10,7 @@ bool all_calls_pass();
 
 // Whether libtonari makes the call, whose candidate `native` calls the MPI, or this library itself.
 // If site is null, a tool does, to which this library has passed the call on.
-bool from_tonari(const void* site);
+bool not_from_program(const void* site);
 
 // Whether the MPI itself makes the call, to something else than MPI.
 bool from_mpi(const void* site);

@@ -62,14 +62,20 @@ class BlockingCall {
     const int code = exchange(state);
     if (code == TONARI_SUCCESS) [[likely]]
       return MPI_SUCCESS;
+    if (code == TONARI_ERR_PEER) return raised(state, code);  // nothing may wait for the dead
     // Where only some ranks know, the others are gone, or wait for this one in their next call.
     return Arguments::all_know && all_go_to_mpi(state, code) ? refused() : raised(state, code);
   }
 
   // All ranks are here, so each hears whether it went well on all.
   int first(Communicator& state) {
-    if (!connect(state)) return gives_up(state);
+    const int connected = connect(state);
+    if (connected == TONARI_ERR_PEER) return raised(state, connected);
+    if (connected != TONARI_SUCCESS) return gives_up(state);
     const int code = exchange(state);
+    // Ranks that have all their blocks compare, and wait inside of the MPI for who is gone, as in
+    // any collective call of the program: that is the launcher's business (decision 47).
+    if (code == TONARI_ERR_PEER) return raised(state, code);
     if (all_go_to_mpi(state, code)) return gives_up(state);
     state.proven = true;
     return code == TONARI_SUCCESS ? MPI_SUCCESS : raised(state, code);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libtonari calls MPI_X, as programs do that want to be profiled. Below a program that was not
-// changed it is a part of the MPI, whose own messages no tool counts. So its calls are bound to
-// PMPI_X here, before anybody calls it: in the table of addresses that the linker fills.
+// libtonari calls MPI_X, as programs do that want to be profiled, and so do its files that are a
+// part of this library. Below a program that was not changed they are a part of the MPI, whose own
+// messages no tool counts. So the calls of both libraries are bound to PMPI_X here, before anybody
+// calls them: in the tables of addresses that the linker fills.
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -29,7 +30,7 @@ struct Library {
   const ElfW(Dyn) * dynamic = nullptr;
   Address protected_from = 0, protected_to = 0;  // whole pages that are read-only by now
 
-  // Some linkers write addresses there, others leave what is in the file.
+  // glibc's loader writes addresses there; musl's leaves what is in the file.
   template <class Entry>
   const Entry* table(ElfW(Sxword) tag) const {
     const Address at = number(tag);
@@ -51,9 +52,15 @@ bool has(const dl_phdr_info& library, Address inside) {
   return false;
 }
 
-int take_libtonari(dl_phdr_info* library, std::size_t, void* result) {
-  if (!has(*library, reinterpret_cast<Address>(&tonari_version))) return 0;
-  auto& found = *static_cast<Library*>(result);
+// An address, and the library that has it.
+struct Owner {
+  Address inside;
+  Library found;
+};
+
+int take_owner(dl_phdr_info* library, std::size_t, void* owner) {
+  auto& [inside, found] = *static_cast<Owner*>(owner);
+  if (!has(*library, inside)) return 0;
   const Address page = static_cast<Address>(sysconf(_SC_PAGESIZE));
   found.base = library->dlpi_addr;
   for (int k = 0; k < library->dlpi_phnum; ++k) {
@@ -90,13 +97,21 @@ void bind(const Library& library, ElfW(Sxword) tag, Address bytes) {
   }
 }
 
-__attribute__((constructor)) void bind_libtonari() {
-  Library found;
-  dl_iterate_phdr(take_libtonari, &found);
+void bind_library_with(Address inside) {
+  Owner owner{inside, {}};
+  dl_iterate_phdr(take_owner, &owner);
+  const Library& found = owner.found;
   if (!found.dynamic || !protect(found, PROT_READ | PROT_WRITE)) return;
   if (found.number(DT_PLTREL) == DT_RELA) bind(found, DT_JMPREL, found.number(DT_PLTRELSZ));
   bind(found, DT_RELA, found.number(DT_RELASZ));
   (void)protect(found, PROT_READ);
+}
+
+constexpr char in_this_library = 0;
+
+__attribute__((constructor)) void bind_calls() {
+  bind_library_with(reinterpret_cast<Address>(&tonari_version));
+  bind_library_with(reinterpret_cast<Address>(&in_this_library));
 }
 
 }  // namespace

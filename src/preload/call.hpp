@@ -12,7 +12,7 @@ namespace tonari::preload {
 
 // Whether the call goes to the MPI whatever it is.
 inline bool steps_aside(const void* site, Handle comm) {
-  return all_calls_pass() || from_tonari(site) || handle_as<MPI_Comm>(comm) == MPI_COMM_NULL;
+  return all_calls_pass() || not_from_program(site) || handle_as<MPI_Comm>(comm) == MPI_COMM_NULL;
 }
 
 // Seconds since some time.

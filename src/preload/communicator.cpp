@@ -32,8 +32,9 @@ Live& live() {
   return *all;
 }
 
-// What begins now is no concern of ours. Callbacks in MPI_Finalize may still use communicators, and
-// they see the same on all ranks: in which order these were called says nothing.
+// Callbacks run in an order of their own on each rank, so from MPI_Finalize on all calls go to the
+// MPI. A limit: a rank's callback may meet a call that another rank makes before its MPI_Finalize.
+// One of them goes to the MPI, the other through tonari, and both wait.
 std::atomic<bool> finalizing{false};
 constexpr const char* ended = "MPI_Finalize";
 
@@ -75,6 +76,9 @@ bool has_neighborhood(MPI_Comm comm) {
   if (PMPI_Comm_test_inter(comm, &between_groups) != MPI_SUCCESS || between_groups) return false;
   return PMPI_Topo_test(comm, &topology) == MPI_SUCCESS && topology != MPI_UNDEFINED;
 }
+
+// `described` and `in_place_asked` stay false on all ranks where one cannot keep what was agreed.
+constexpr const char* not_kept = "no memory for an attribute";
 
 bool takes_room() {
   const std::lock_guard lock(live().mutex);
@@ -153,15 +157,17 @@ void choose_nonblocking(Communicator& state, const Vote& all) {
 // Collective.
 void describe_once(MPI_Comm comm, Communicator& state) {
   const bool room = takes_room();
-  Vote vote = my_vote(room, worth_it());
+  Vote vote = my_vote(!state.kept ? no_attribute : room ? enough : too_many, worth_it());
   const Vote first = least_of_all(comm, vote);
-  const bool made = first.room && first.wants > 0 && makes_neighborhood(comm, state);
+  state.described = first.room != no_attribute;
+  const bool made = first.room == enough && first.wants > 0 && makes_neighborhood(comm, state);
   if (!made) {
     if (room) leave_room();
     return always(state, Way::native,
-                  !first.wants  ? "TONARI_PRELOAD"
-                  : !first.room ? "too many communicators"
-                                : "tonari has no neighborhood for it");
+                  !state.described         ? not_kept
+                  : !first.wants           ? "TONARI_PRELOAD"
+                  : first.room == too_many ? "too many communicators"
+                                           : "tonari has no neighborhood for it");
   }
   read_degrees(state, vote);
   const Vote all = least_of_all(comm, vote);
@@ -172,6 +178,7 @@ void describe_once(MPI_Comm comm, Communicator& state) {
 // Local: all that is left goes to the MPI.
 void retire(Communicator& state, const char* why) {
   give_up(state, why);
+  state.described = true;
   state.in_place_asked = true, state.why_in_place = why;
   state.choice(Kind::in_place) = Choice(Way::native);
 }
@@ -179,15 +186,17 @@ void retire(Communicator& state, const char* why) {
 // Collective, for calls in place.
 void ask_about_in_place(MPI_Comm comm, Communicator& state) {
   int between_groups = 1;
-  state.in_place_asked = true;
   if (PMPI_Comm_test_inter(comm, &between_groups) != MPI_SUCCESS || between_groups) {
     state.choice(Kind::in_place) = Choice(Way::native);
+    state.in_place_asked = true;
     return;
   }
-  const int wants = least_of_all(comm, my_vote(true, true)).wants;
-  if (wants == 1) return;
-  state.choice(Kind::in_place) = Choice(wants ? Way::tonari : Way::native);
-  state.why_in_place = "TONARI_PRELOAD";
+  const Vote all = least_of_all(comm, my_vote(state.kept ? enough : no_attribute, true));
+  state.in_place_asked = all.room != no_attribute;
+  if (state.in_place_asked && all.wants == 1) return;
+  const bool ours = state.in_place_asked && all.wants == 2;
+  state.choice(Kind::in_place) = Choice(ours ? Way::tonari : Way::native);
+  state.why_in_place = state.in_place_asked ? "TONARI_PRELOAD" : not_kept;
 }
 
 bool goes_native(Communicator& state, Kind kind) {
@@ -195,19 +204,38 @@ bool goes_native(Communicator& state, Kind kind) {
   return !choice.tries() && choice.next() == Way::native;
 }
 
+// Without memory for an attribute: for one call, as the next one cannot find it.
+Communicator& not_to_be_kept() {
+  thread_local Communicator state;
+  state = {};
+  state.kept = false;
+  return state;
+}
+
+// Local.
 Communicator& make(MPI_Comm comm) {
-  auto* const state = new Communicator;
+  auto state = std::make_unique<Communicator>();
+  if (PMPI_Comm_set_attr(comm, live().key, state.get()) != MPI_SUCCESS) return not_to_be_kept();
+  const std::lock_guard lock(live().mutex);
+  return **live().all.insert(state.release()).first;
+}
+
+// Collective, but for what all ranks see the same by themselves.
+void describe(MPI_Comm comm, Communicator& state) {
+  if (finalizing.load()) return retire(state, ended);
+  if (has_neighborhood(comm)) return describe_once(comm, state);
+  always(state, Way::native, "no neighborhood");
+  state.described = true;
+}
+
+// The states stay: communicators have them as long as they live.
+void forget_everything(const char* why) {
+  std::vector<Communicator*> all;
   {
     const std::lock_guard lock(live().mutex);
-    live().all.insert(state);
+    all.assign(live().all.begin(), live().all.end());
   }
-  if (PMPI_Comm_set_attr(comm, live().key, state) != MPI_SUCCESS || finalizing.load())
-    retire(*state, ended);
-  else if (!has_neighborhood(comm))
-    always(*state, Way::native, "no neighborhood");
-  else
-    describe_once(comm, *state);
-  return *state;
+  for (Communicator* state : all) retire(*state, why);
 }
 
 Communicator* found(MPI_Comm comm) {
@@ -236,7 +264,10 @@ Communicator* known_state(MPI_Comm comm) {
 
 Communicator& state_of(MPI_Comm comm) {
   if (!known_state(comm)) last.state = &make(comm);
-  return *last.state;
+  Communicator& state = *last.state;
+  if (!state.described) [[unlikely]]
+    describe(comm, state);
+  return state;
 }
 
 bool uses_nonblocking(Communicator& state) {
@@ -251,7 +282,7 @@ bool uses_nonblocking(Communicator& state) {
 
 void prepare(MPI_Comm comm) {
   if (finalizing.load() || !has_neighborhood(comm)) return;
-  const Vote all = least_of_all(comm, my_vote(true, worth_it()));
+  const Vote all = least_of_all(comm, my_vote(enough, worth_it()));
   if (!all.ahead || !all.drives || !all.streams || !all.wants) return;
   Communicator& state = state_of(comm);
   if (!state.nonblocking) return;
@@ -259,12 +290,12 @@ void prepare(MPI_Comm comm) {
   (void)connect(state);
 }
 
-bool connect(Communicator& state) {
-  if (state.connected) return true;
+int connect(Communicator& state) {
+  if (state.connected) return TONARI_SUCCESS;
   const InTonari now;
-  state.connected =
-      tonari_alltoall(nullptr, 0, MPI_BYTE, nullptr, 0, MPI_BYTE, state.near) == TONARI_SUCCESS;
-  return state.connected;
+  const int code = tonari_alltoall(nullptr, 0, MPI_BYTE, nullptr, 0, MPI_BYTE, state.near);
+  state.connected = code == TONARI_SUCCESS;
+  return code;
 }
 
 Communicator& state_for(Kind kind, MPI_Comm comm) {
@@ -289,16 +320,6 @@ void give_up(Communicator& state, const char* why) {
   free_neighborhood(state);
   state.nonblocking = state.persistent = false;
   always(state, Way::native, why);
-}
-
-// The states stay: communicators have them as long as they live.
-void forget_everything(const char* why) {
-  std::vector<Communicator*> all;
-  {
-    const std::lock_guard lock(live().mutex);
-    all.assign(live().all.begin(), live().all.end());
-  }
-  for (Communicator* state : all) retire(*state, why);
 }
 
 void sessions_end(const char* why) {

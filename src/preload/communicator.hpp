@@ -18,6 +18,8 @@ enum class Kind { alltoall, allgather, in_place };
 struct Communicator {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;  // null: all calls go to the MPI
   int sources = 0, targets = 0;
+  bool kept = true;               // the communicator has it as an attribute
+  bool described = false;         // ranks have agreed on calls between neighbors
   bool called = false;            // what sets it up is done
   bool connected = false;         // its streams are there
   bool proven = false;            // ranks have compared how the first blocking exchange went
@@ -53,9 +55,9 @@ bool uses_nonblocking(Communicator& state);
 // no other rank, so what they need is done here. Programs that do not use it are soon spared it.
 void prepare(MPI_Comm comm);
 
-// Collective: makes what exchanges need that may wait for no other rank. False, on all ranks:
-// tonari cannot make it.
-bool connect(Communicator& state);
+// Collective: makes what exchanges need that may wait for no other rank. Returns tonari's code, an
+// error on all ranks or on none; but only those that wait for a dead rank hear TONARI_ERR_PEER.
+int connect(Communicator& state);
 
 // Collective, once the trials of a kind are over. A neighborhood that no call needs any more ends.
 void compare(MPI_Comm comm, Communicator& state, Choice& choice);
@@ -63,16 +65,14 @@ void compare(MPI_Comm comm, Communicator& state, Choice& choice);
 // Collective: all calls between neighbors go to the MPI from now on.
 void give_up(Communicator& state, const char* why);
 
-// Collective over the ranks of each: frees the neighborhoods. What is called on these communicators
-// from now on goes to the MPI.
-void forget_everything(const char* why);
-
-// The same where sessions run without a world, before the last of them ends: all keys of attributes
-// may end with it, so the states do not stay.
+// Where sessions run without a world, before the last of them ends. Collective over the ranks of
+// each communicator: frees the neighborhoods. All keys of attributes may end with the session, so
+// the states do not stay.
 void sessions_end(const char* why);
 
-// Before the MPI's own MPI_Finalize, which calls delete callbacks of MPI_COMM_SELF: these may still
-// use all that there is. Communicators that come from now on are no concern of ours, too.
+// The same before the MPI's own MPI_Finalize, but the states stay: that calls delete callbacks of
+// MPI_COMM_SELF, which may still use all that there is. Communicators that come from now on are no
+// concern of ours, too.
 void finalize_begins();
 
 }  // namespace tonari::preload

@@ -8,7 +8,7 @@ namespace {
 
 // The new communicator is there if rc says so.
 int made(int rc, const void* site, const void* newcomm) {
-  if (rc != MPI_SUCCESS || all_calls_pass() || from_tonari(site)) return rc;
+  if (rc != MPI_SUCCESS || all_calls_pass() || not_from_program(site)) return rc;
   const MPI_Comm comm = *static_cast<const MPI_Comm*>(newcomm);
   if (comm != MPI_COMM_NULL) prepare(comm);
   return rc;

@@ -52,7 +52,8 @@ struct Called {
 #define TONARI_IN_FRONT_OF_(name, takes, ...) \
   constexpr char calls_of_##name = 0;         \
   TONARI_ENTRIES(name, calls_of_##name, takes, __VA_ARGS__)
-// Calls that have the same mark come back as each other.
+// Functions with the same mark form a set, of which a call inside of another one counts as the same
+// call (passing.hpp).
 #define TONARI_ENTRIES(name, mark, takes, ...)        \
   TONARI_ENTRY(name, #name, mark, takes, __VA_ARGS__) \
   TONARI_ENTRY(P##name, #name, mark, takes, __VA_ARGS__) static_assert(true)

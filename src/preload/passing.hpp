@@ -5,9 +5,12 @@
 
 namespace tonari::preload {
 
-// Marks that this thread is in one of our functions, for as long as that runs. `what`: the same for
-// functions of which one may be the other come back. frame: the function's own. Who leaves it by
-// longjmp, as error handlers may, leaves the mark: it says nothing to frames further up.
+// Marks that this thread is in one of our functions, for as long as that runs. `what` names a set
+// of functions. A call of one of them inside of another counts as the same call, passed on by a
+// tool. frame: the function's own. Who leaves it by longjmp, as error handlers may, leaves the
+// mark: it says nothing to frames further up. A thread is taken to have one stack, which grows
+// downwards: a call from another stack of the thread, such as a coroutine's, may count as passed
+// on.
 class Inside {
  public:
   Inside(const void* what, const void* frame)

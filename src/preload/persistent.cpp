@@ -43,20 +43,31 @@ int take_tag() {
 }
 
 // A communicator of this rank alone, which only its own rank makes.
-MPI_Comm alone(MPI_Comm comm) {
-  MPI_Comm made = MPI_COMM_NULL;
-  if (world_runs()) {
-    PMPI_Comm_dup(MPI_COMM_SELF, &made);
-    return made;
-  }
+int make_alone(MPI_Comm comm, MPI_Comm* made) {
+  if (world_runs()) return PMPI_Comm_dup(MPI_COMM_SELF, made);
   MPI_Group all = MPI_GROUP_NULL, self = MPI_GROUP_NULL;
-  int rank = 0;
-  PMPI_Comm_rank(comm, &rank);
-  PMPI_Comm_group(comm, &all);
-  PMPI_Group_incl(all, 1, &rank, &self);
-  PMPI_Comm_create_group(comm, self, 0, &made);
-  PMPI_Group_free(&all), PMPI_Group_free(&self);
-  return made;
+  int rank = 0, rc = PMPI_Comm_rank(comm, &rank);
+  if (rc == MPI_SUCCESS) rc = PMPI_Comm_group(comm, &all);
+  if (rc == MPI_SUCCESS) rc = PMPI_Group_incl(all, 1, &rank, &self);
+  if (rc == MPI_SUCCESS) rc = PMPI_Comm_create_group(comm, self, 0, made);
+  if (self != MPI_GROUP_NULL) PMPI_Group_free(&self);
+  if (all != MPI_GROUP_NULL) PMPI_Group_free(&all);
+  return rc;
+}
+
+// Once for all tokens.
+int find_self(MPI_Comm comm) {
+  if (tokens().self != MPI_COMM_NULL) return MPI_SUCCESS;
+  MPI_Comm made = MPI_COMM_NULL;
+  const int rc = make_alone(comm, &made);
+  if (rc == MPI_SUCCESS) tokens().self = made;
+  return rc;
+}
+
+void free_exchange(Token& token) {
+  const InTonari now;
+  (void)tonari_request_free(&token.exchange);
+  tokens().free_tags.push_back(token.tag);
 }
 
 // The token is complete. A byte too many makes an error of it: the program's wait returns
@@ -73,11 +84,15 @@ void complete(void* who, int code) {
 
 int make_token(MPI_Comm comm, tonari_request exchange, std::uint64_t sent, MPI_Request* request) {
   Tokens& all = tokens();
-  if (all.self == MPI_COMM_NULL) all.self = alone(comm);
   auto token = std::make_unique<Token>();
   token->exchange = exchange, token->bytes = sent, token->tag = take_tag();
-  const int rc = PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, token->tag, all.self, &token->request);
-  if (rc != MPI_SUCCESS) return rc;
+  int rc = find_self(comm);
+  if (rc == MPI_SUCCESS)
+    rc = PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, token->tag, all.self, &token->request);
+  if (rc != MPI_SUCCESS) {
+    free_exchange(*token);
+    return rc;
+  }
   *request = token->request;
   all.all.emplace(*request, std::move(token));
   return MPI_SUCCESS;
@@ -102,9 +117,7 @@ void start(Token& token) {
 
 void release(Token& token) {
   if (token.active) PMPI_Wait(&token.request, MPI_STATUS_IGNORE);
-  const InTonari now;
-  (void)tonari_request_free(&token.exchange);
-  tokens().free_tags.push_back(token.tag);
+  free_exchange(token);
   tokens().all.erase(token.request);
 }
 

@@ -42,7 +42,7 @@ int call_init(const Called<Function>& called, Handle comm, Handle info, void* re
 
 // Null: a request of the MPI's own, or a call that is none of ours.
 Token* token_at(const void* site, const void* request) {
-  if (all_calls_pass() || from_tonari(site)) return nullptr;
+  if (all_calls_pass() || not_from_program(site)) return nullptr;
   return token_of(*static_cast<const MPI_Request*>(request));
 }
 

@@ -26,18 +26,19 @@ int class_of(int code) {
 
 namespace {
 
-bool aborts(MPI_Comm comm) {
+// Any handler may, also MPI_ERRORS_ABORT and those of the program; all but this one.
+bool may_abort(MPI_Comm comm) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   PMPI_Comm_get_errhandler(comm, &handler);
-  const bool fatal = handler == MPI_ERRORS_ARE_FATAL;
+  const bool returns = handler == MPI_ERRORS_RETURN;
   if (handler != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&handler);
-  return fatal;
+  return !returns;
 }
 
 }  // namespace
 
 int raise(MPI_Comm comm, int code, int wrong) {
-  if (aborts(comm))
+  if (may_abort(comm))
     say_before_abort(tonari_last_error());
   else
     std::fprintf(stderr, "tonari: error: %s\n", tonari_last_error());

@@ -31,7 +31,7 @@ int node_number() {
 
 }  // namespace
 
-Vote my_vote(bool room, bool ahead) {
+Vote my_vote(Room room, bool ahead) {
   static const int node = node_number();
   Vote vote;
   vote.room = room;

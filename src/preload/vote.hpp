@@ -7,8 +7,11 @@
 
 namespace tonari::preload {
 
+// For one neighborhood more. A rank that cannot attach what was agreed has none at all.
+enum Room : int { no_attribute = -1, too_many = 0, enough = 1 };
+
 struct Vote {
-  int room = 0;      // for one neighborhood more
+  int room = too_many;
   int wants = 0;     // TONARI_PRELOAD; 0: native, 1: auto, 2: tonari
   int repairs = 0;   // TONARI_REPAIR
   int distinct = 1;  // this rank has no neighbor twice
@@ -23,7 +26,7 @@ struct Vote {
 };
 
 // What this rank knows without looking at the communicator.
-Vote my_vote(bool room, bool ahead);
+Vote my_vote(Room room, bool ahead);
 
 // Collective.
 Vote least_of_all(MPI_Comm comm, const Vote& mine);

@@ -1,7 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "preload/wrong.hpp"
 
+#include <cstdint>
+
+#include "channels/arguments.hpp"
+
 namespace tonari::preload {
+namespace {
+
+// Where the first byte of a block lies, as tonari and the MPI count it: types may have absolute
+// addresses. What is beyond all addresses wraps around.
+std::uintptr_t first_byte(const void* buffer, MPI_Datatype type, MPI_Aint at, Unit unit) {
+  MPI_Aint low = 0, size = 0, begin = 0, extent = 0;
+  if (PMPI_Type_get_true_extent(type, &low, &size) != MPI_SUCCESS) return 0;
+  if (PMPI_Type_get_extent(type, &begin, &extent) != MPI_SUCCESS) return 0;
+  const auto step = static_cast<std::uintptr_t>(unit == Unit::extent ? extent : 1);
+  return reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(at) * step +
+         static_cast<std::uintptr_t>(low);
+}
+
+}  // namespace
 
 std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) {
   int size = 0;
@@ -16,10 +34,11 @@ int wrong_elements(MPI_Count count, MPI_Datatype type) {
   return type == MPI_DATATYPE_NULL && count > 0 ? MPI_ERR_TYPE : MPI_SUCCESS;
 }
 
-int wrong_buffer(const void* buffer, std::uint64_t bytes, MPI_Aint at) {
-  constexpr MPI_Aint first_page = 4096;  // beyond it, a null buffer is MPI_BOTTOM
+int wrong_buffer(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Aint at, Unit unit) {
   if (buffer == MPI_IN_PLACE) return MPI_ERR_ARG;
-  return !buffer && bytes > 0 && at >= 0 && at < first_page ? MPI_ERR_BUFFER : MPI_SUCCESS;
+  if (buffer || bytes_of(count, type) == 0) return MPI_SUCCESS;
+  // Beyond the first page, a null buffer is MPI_BOTTOM.
+  return first_byte(buffer, type, at, unit) < first_page ? MPI_ERR_BUFFER : MPI_SUCCESS;
 }
 
 }  // namespace tonari::preload

@@ -14,8 +14,10 @@ std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type);
 
 // The elements of one block. Each of these returns MPI_SUCCESS, or the class.
 int wrong_elements(MPI_Count count, MPI_Datatype type);
-// A buffer with so many bytes; at: the lowest displacement of some.
-int wrong_buffer(const void* buffer, std::uint64_t bytes, MPI_Aint at = 0);
+// The buffer of one block, which lies `at` bytes behind it, or so many extents of its type.
+enum class Unit { byte, extent };
+int wrong_buffer(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Aint at = 0,
+                 Unit unit = Unit::byte);
 
 inline int first_wrong(int one, int other) { return one == MPI_SUCCESS ? other : one; }
 
@@ -23,20 +25,20 @@ inline int first_wrong(int one, int other) { return one == MPI_SUCCESS ? other :
 
 template <class Count>
 int wrong_side(const void* buffer, Count count, MPI_Datatype type) {
-  return first_wrong(wrong_elements(count, type), wrong_buffer(buffer, bytes_of(count, type)));
+  return first_wrong(wrong_elements(count, type), wrong_buffer(buffer, count, type));
 }
 
-template <class Count>
-int wrong_side(const void* buffer, int blocks, const Count counts[], const void* displacements,
-               MPI_Datatype type) {
+template <class Count, class Displacement>
+int wrong_side(const void* buffer, int blocks, const Count counts[],
+               const Displacement displacements[], MPI_Datatype type) {
   if (blocks > 0 && (!counts || !displacements)) return MPI_ERR_ARG;
-  int wrong = MPI_SUCCESS;
-  std::uint64_t bytes = 0;
+  int wrong = buffer == MPI_IN_PLACE ? MPI_ERR_ARG : MPI_SUCCESS;  // without blocks, too
   for (int i = 0; i < blocks; ++i) {
-    wrong = first_wrong(wrong, wrong_elements(counts[i], type));
-    bytes += bytes_of(counts[i], type);
+    wrong = first_wrong(wrong_elements(counts[i], type), wrong);
+    wrong = first_wrong(wrong, wrong_buffer(buffer, counts[i], type,
+                                            static_cast<MPI_Aint>(displacements[i]), Unit::extent));
   }
-  return first_wrong(wrong, wrong_buffer(buffer, bytes));
+  return wrong;
 }
 
 // Displacement: MPI_Aint between neighbors, and maybe int in place.
@@ -47,8 +49,8 @@ int wrong_side(const void* buffer, int blocks, const Count counts[],
   int wrong = MPI_SUCCESS;
   for (int i = 0; i < blocks; ++i) {
     wrong = first_wrong(wrong, wrong_elements(counts[i], types[i]));
-    wrong = first_wrong(wrong, wrong_buffer(buffer, bytes_of(counts[i], types[i]),
-                                            static_cast<MPI_Aint>(displacements[i])));
+    wrong = first_wrong(
+        wrong, wrong_buffer(buffer, counts[i], types[i], static_cast<MPI_Aint>(displacements[i])));
   }
   return wrong;
 }

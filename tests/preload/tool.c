@@ -74,14 +74,18 @@
                                                   MPI_Neighbor_allgather, GIVEN_EQUAL(),           \
                                                   TAKEN_EQUAL()) of(MPI_Neighbor_alltoall,         \
                                                                     GIVEN_EQUAL(), TAKEN_EQUAL())  \
-                                                  of(MPI_Neighbor_alltoallv, GIVEN_V(), TAKEN_V()) \
-                                                      of(MPI_Ineighbor_alltoall,                   \
-                                                         GIVEN_EQUAL(, MPI_Request* q),            \
-                                                         TAKEN_EQUAL(, q))                         \
-                                                          of(INIT(Neighbor_alltoall_init),         \
-                                                             GIVEN_EQUAL(, MPI_Info i,             \
-                                                                         MPI_Request* q),          \
-                                                             TAKEN_EQUAL(, i, q))
+                                                  of(MPI_Neighbor_alltoallv, GIVEN_V(),            \
+                                                     TAKEN_V()) of(MPI_Ineighbor_alltoall,         \
+                                                                   GIVEN_EQUAL(, MPI_Request* q),  \
+                                                                   TAKEN_EQUAL(, q))               \
+                                                      of(INIT(Neighbor_alltoall_init),             \
+                                                         GIVEN_EQUAL(, MPI_Info i,                 \
+                                                                     MPI_Request* q),              \
+                                                         TAKEN_EQUAL(, i, q))                      \
+                                                          of(MPI_Initialized, (int* f), (f))       \
+                                                              of(MPI_Finalized, (int* f), (f))     \
+                                                                  of(MPI_Get_library_version,      \
+                                                                     (char* v, int* n), (v, n))
 #define EXPAND(of, ...) EXPAND_(of, __VA_ARGS__)
 #define EXPAND_(of, ...) of(__VA_ARGS__)
 

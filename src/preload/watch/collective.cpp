@@ -39,7 +39,7 @@ void note(Watcher& watcher, const void* site, Handle comm, const Lists& lists, T
   watcher.close_of(members.id);
 }
 
-// call() is the MPI's. With MPI_IN_PLACE there are no messages of others' blocks to replace.
+// call() is the MPI's. Calls with MPI_IN_PLACE are not noted, since the send lists mean nothing.
 template <class Call>
 int exchanged(const void* returns_to, const void* sendbuf, Handle comm, const Lists& lists,
               const Call& call) {

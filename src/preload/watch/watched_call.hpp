@@ -28,7 +28,7 @@ inline const void* site_of(const void* returns_to) {
 
 // That of the thread, if calls from this place are to be noted; else null.
 inline Watcher* watcher_for(const void* site) {
-  return watching() && !preload::from_tonari(site) ? this_threads_watcher() : nullptr;
+  return watching() && !preload::not_from_program(site) ? this_threads_watcher() : nullptr;
 }
 
 template <class Request>  // a pointer or an integer
