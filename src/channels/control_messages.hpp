@@ -8,7 +8,6 @@
 
 #include <cstring>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "base/checked.hpp"
@@ -16,6 +15,7 @@
 #include "channels/collective.hpp"
 #include "channels/control_tags.hpp"
 #include "channels/mpi_error.hpp"
+#include "memory/memory.hpp"
 
 namespace tonari {
 
@@ -41,13 +41,9 @@ class ControlMessages {
     requests_.reserve(messages_.size());
     std::size_t bytes = 0;
     for (const Message& m : messages_) bytes += static_cast<std::size_t>(m.bytes);
-    copies_.resize(bytes);
+    copies_ = Memory(bytes);
     agree();
-    for (bool sends : {false, true})
-      for_copies([&](const Message& m, std::byte* copy) {
-        if (m.sends == sends) start(m, copy);
-      });
-    complete();
+    run();
     for_copies([](const Message& m, const std::byte* copy) {
       if (!m.sends && m.bytes > 0) std::memcpy(m.data, copy, static_cast<std::size_t>(m.bytes));
     });
@@ -75,13 +71,16 @@ class ControlMessages {
       ++receives_;
     }
   }
-  // Receives were started first.
-  void complete() {
+  // Receives are started first.
+  void run() {
     try {
+      for (bool sends : {false, true})
+        for_copies([&](const Message& m, std::byte* copy) {
+          if (m.sends == sends) start(m, copy);
+        });
       for (MPI_Request& request : requests_) complete_call(comm_, request, IfOneDies::give_up);
     } catch (...) {
-      if (abandon(requests_, [&](std::size_t k) { return k >= receives_; }))
-        leak(std::move(copies_));
+      if (abandon(requests_, [&](std::size_t k) { return k >= receives_; })) copies_.leak();
       throw;
     }
   }
@@ -90,7 +89,7 @@ class ControlMessages {
   ControlTag tag_;
   std::vector<Message> messages_;
   std::vector<MPI_Request> requests_;
-  std::vector<std::byte> copies_;  // of all messages, one after the other
+  Memory copies_;  // of all messages, one after the other
   std::size_t receives_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "base/error.hpp"
 #include "channels/collective.hpp"
 #include "channels/mpi_error.hpp"
 #include "channels/mpi_usable.hpp"
@@ -132,7 +133,9 @@ void with_any_comm(const std::function<void(MPI_Comm)>& work) {
   if (world_runs()) return work(MPI_COMM_SELF);
   const std::lock_guard lock(of_sessions().mutex);
   const auto& all = of_sessions().all;
-  work(all.empty() ? MPI_COMM_NULL : (*all.begin())->get());
+  if (all.empty())
+    fail(Errc::mpi, "this datatype can only be read once there is a neighborhood; make one first");
+  work((*all.begin())->get());
 }
 
 }  // namespace tonari

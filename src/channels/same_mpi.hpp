@@ -51,7 +51,7 @@ void note_session(MPI_Comm comm);
 // has begun. False if it is of another MPI than ours.
 bool is_number_of_session(int number);
 
-// Whether a communicator has proved that there are sessions besides a world that runs.
+// Whether a communicator was seen while no world ran: then sessions run, or ran.
 bool sessions_proved();
 
 }  // namespace tonari

@@ -304,7 +304,7 @@ void DirectExchange::expect(StreamPeer& peer, Link& link, const DirectShape::Mes
   const MessageHead* const head = peer.in->bare_head();
   if (!head) return;
   const Bytes bytes = bytes_of(*head, peer.edges.received.size());
-  if (bytes < least_bare) return;
+  if (!may_be_bare(bytes)) return;
   const bool straight = message && message->whole && head->detail == message->head.detail &&
                         head->sent == message->head.expected &&
                         head->sent_print == message->head.expected_print;

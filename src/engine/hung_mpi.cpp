@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "channels/world.hpp"
 #include "engine/hang_report.hpp"
 #include "engine/known_processes.hpp"
 #include "memory/mpi_calls_seen.hpp"
@@ -24,7 +25,7 @@ namespace tonari {
 namespace {
 
 constexpr double look_every = 1;  // seconds
-std::atomic<bool> watching{false}, ends_expected{false};
+std::atomic<bool> watching{false}, world_ran{false}, ends_expected{false};
 std::atomic<double> patience{10};  // TONARI_TIMEOUT
 
 void sleep_for(double seconds) {
@@ -58,7 +59,10 @@ void look(MpiCallsSeen& calls, double passed) {
   tell_of_call(hung.call, hung.seconds);
   if (hung.seconds < patience || ends_expected) return;
   std::vector<KnownProcess> dead = known_processes();
-  std::erase_if(dead, [](const KnownProcess& other) { return !other.ended; });
+  // Where sessions run alone, nothing tells that a rank ends as it should: the launcher's ranks may.
+  std::erase_if(dead, [](const KnownProcess& other) {
+    return !other.ended || !(world_ran || other.connected);
+  });
   if (!dead.empty()) end_with_sentence(hung, dead);
 }
 
@@ -87,6 +91,7 @@ void start_thread() {
 
 void watch_for_hangs() noexcept {
   patience = timeout_in_environment();
+  if (world_runs()) world_ran = true;
   if (!watching.exchange(true)) start_thread();
 }
 

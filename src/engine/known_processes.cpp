@@ -5,6 +5,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "base/error.hpp"
@@ -29,10 +30,10 @@ struct Process {
   }
 };
 
-// By ranks in MPI_COMM_WORLD.
 struct Known {
   std::mutex mutex;
-  std::map<int, Process> processes;
+  std::map<int, Process> processes;  // by ranks in MPI_COMM_WORLD
+  std::set<std::int64_t> connected;  // processes, also those of sessions, which have no such rank
 };
 // Never destroyed: programs may wait until they end.
 Known& known() {
@@ -76,8 +77,10 @@ void know_processes(MPI_Comm comm, const std::shared_ptr<const Node>& node) {
   const std::vector<int> ranks(node->ranks().begin(), node->ranks().end());
   const std::vector<int> world = in_world(comm, ranks);
   const std::lock_guard lock(known().mutex);
-  for (std::size_t k = 0; k < ranks.size(); ++k)
+  for (std::size_t k = 0; k < ranks.size(); ++k) {
+    known().connected.insert(node->process(k));
     if (world[k] != MPI_UNDEFINED) known().processes[world[k]] = {node->process(k), node, k, {}};
+  }
 }
 
 namespace {
@@ -117,7 +120,8 @@ std::vector<KnownProcess> known_processes(MPI_Comm comm) {
   for (std::size_t r = 0; r < world.size(); ++r)
     if (const auto at = known().processes.find(world[r]);
         at != known().processes.end() && at->second.number != this_process())
-      found.push_back({static_cast<std::int32_t>(r), at->second.number, at->second.ended()});
+      found.push_back({static_cast<std::int32_t>(r), at->second.number, at->second.ended(),
+                       known().connected.contains(at->second.number)});
   return found;
 }
 
@@ -125,7 +129,9 @@ std::vector<KnownProcess> known_processes() {
   std::vector<KnownProcess> found;
   const std::lock_guard lock(known().mutex);
   for (const auto& [rank, process] : known().processes)
-    if (process.number != this_process()) found.push_back({rank, process.number, process.ended()});
+    if (process.number != this_process())
+      found.push_back(
+          {rank, process.number, process.ended(), known().connected.contains(process.number)});
   return found;
 }
 

@@ -17,6 +17,7 @@ struct KnownProcess {
   std::int32_t rank = 0;  // in the communicator that was asked for, else in MPI_COMM_WORLD
   std::int64_t process = 0;
   bool ended = false;
+  bool connected = false;  // by a communicator; else the launcher tells of it
 };
 
 // From now on the processes of these ranks of the communicator are known. Local.

@@ -80,7 +80,7 @@ int forget_duplicate(MPI_Comm, int, void* value, void*) {
 // The attribute's delete function: the program frees its communicator, which is collective.
 int leave_shared_comm(MPI_Comm, int, void* value, void*) {
   // MPI_Finalize frees the other communicators itself when nothing collective works any more.
-  if (attached().concluded) return MPI_SUCCESS;
+  if (attached().concluded && world_runs()) return MPI_SUCCESS;
   auto* const held = static_cast<std::shared_ptr<SharedComm>*>(value);
   {
     const std::lock_guard lock(attached().mutex);

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -88,15 +89,18 @@ Launched read_launched(std::int64_t process) {
   return found;
 }
 
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
 // The processes that know a rank, their launchers, and which is a rank itself.
 class Processes {
  public:
   Processes() {
-    DIR* const all = ::opendir("/proc");
+    const std::unique_ptr<DIR, CloseFolder> all(::opendir("/proc"));
     if (!all) return;
-    while (const dirent* const entry = ::readdir(all))
+    while (const dirent* const entry = ::readdir(all.get()))
       if (const std::int64_t process = std::atoll(entry->d_name)) note(process);
-    ::closedir(all);
   }
   const Launched* find(std::int64_t process) const {
     const auto found = known_.find(process);

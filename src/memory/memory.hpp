@@ -24,6 +24,11 @@ class Memory {
   }
   std::byte* data() const { return data_.get(); }
   std::size_t bytes() const { return bytes_; }
+  // Never gives it back: somebody may still read or write it. Needs no memory itself.
+  void leak() noexcept {
+    (void)data_.release();
+    bytes_ = 0;
+  }
 
  private:
   struct Free {

@@ -270,7 +270,9 @@ TEST(Report, TellsOfCallsThatOutliveTheirNeighborhood) {
     for (int k = 0; k < 2; ++k) {
       EXPECT_OK(tonari_ialltoall(ring.out.data(), 1, MPI_INT, ring.in.data(), 1, MPI_INT, ring.near,
                                  &request));
-      if (k == 1) EXPECT_OK(tonari_neighborhood_free(&ring.near));
+      if (k == 1) {
+        EXPECT_OK(tonari_neighborhood_free(&ring.near));
+      }
       const std::vector<std::vector<int>> others(100, std::vector<int>(100, -1));
       EXPECT_OK(tonari_wait(request));
       EXPECT_EQ(ring.in[0], 100 * ((job.rank + job.ranks - 1) % job.ranks)) << others.size();

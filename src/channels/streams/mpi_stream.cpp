@@ -2,7 +2,6 @@
 #include "channels/streams/mpi_stream.hpp"
 
 #include <algorithm>
-#include <climits>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -17,12 +16,6 @@
 
 namespace tonari {
 
-namespace {
-
-constexpr int later = 1, bare = 2;  // tags from the first one on
-
-}  // namespace
-
 MpiOut::MpiOut(MpiRoute route, std::size_t room, std::shared_ptr<SeenMessages> seen)
     : route_(std::move(route)), room_(room), seen_(std::move(seen)) {
   for (Place& place : first_) place.memory = Memory(room);
@@ -34,8 +27,8 @@ MpiOut::~MpiOut() {
   for (std::array<Place, places>* both : {&first_, &more_})
     for (Place& place : *both)
       if (abandon(std::span(&place.request, 1), [](std::size_t) { return true; }))
-        leak(std::move(place.memory));
-  if (abandon(std::span(&bare_, 1), [](std::size_t) { return true; })) leak(std::move(packed_));
+        place.memory.leak();
+  if (abandon(std::span(&bare_, 1), [](std::size_t) { return true; })) packed_.leak();
 }
 
 bool MpiOut::complete(MPI_Request& request) {
@@ -76,19 +69,19 @@ void MpiOut::push_first(const MessageHead& head, std::size_t bytes) {
   last_ = head;
   if (seen_->there.load(std::memory_order_acquire) >= same_since_ && sent_ > same_since_)
     promised_ = true;
-  const MpiHead all{head, promised_, seen_->here.load(std::memory_order_acquire)};
+  const MpiHead all{head, promised_, seen_->here.load(std::memory_order_acquire), sent_};
   std::memcpy(place.memory.data(), &all, sizeof all);
-  send(place, sizeof all + bytes, route_.first_tag);
+  send(place, sizeof all + bytes, route_.first_tag + tag_of_first);
   next_first_ = (next_first_ + 1) % places;
 }
 
 void MpiOut::push_more(std::size_t bytes) {
-  send(more_[next_more_], bytes, route_.first_tag + later);
+  send(more_[next_more_], bytes, route_.first_tag + tag_of_later);
   next_more_ = (next_more_ + 1) % places;
 }
 
 bool MpiOut::is_bare(const MessageHead& head, Bytes bytes) const {
-  return promised_ && bytes >= least_bare && bytes <= INT_MAX && head == last_;
+  return promised_ && may_be_bare(bytes) && head == last_;
 }
 
 std::byte* MpiOut::bare_place(Bytes bytes) {
@@ -98,26 +91,29 @@ std::byte* MpiOut::bare_place(Bytes bytes) {
 
 void MpiOut::push_bare(const std::byte* at, Bytes bytes) {
   ++sent_;
-  check_mpi(MPI_Isend(at, static_cast<int>(bytes), MPI_BYTE, route_.peer, route_.first_tag + bare,
-                      route_.comm->get(), &bare_),
+  check_mpi(MPI_Isend(at, static_cast<int>(bytes), MPI_BYTE, route_.peer,
+                      route_.first_tag + tag_of_bare, route_.comm->get(), &bare_),
             "MPI_Isend");
 }
 
 namespace {
 
 // A program may end without freeing its neighborhoods: then MPI_Finalize takes receives back.
-// Callbacks of the program may exchange after that. There messages are looked for, and no receive
-// is posted any more.
+// Callbacks of the program may exchange after that. There first parts are looked for, and no
+// receive for them is posted any more, unless sessions go on when the world has ended.
 struct Opened {
   std::mutex mutex;
   std::set<MpiIn*> all;
-  bool hooked = false, finalizing = false;
+  bool hooked = false;
+  std::atomic<bool> finalizing = false;
 };
 Opened& opened() {
   static Opened* const streams = new Opened;
   return *streams;
 }
+bool finalizing() { return opened().finalizing && world_runs(); }
 int take_back_all(MPI_Comm, int, void*, void*) {
+  const std::lock_guard lock(opened().mutex);
   opened().finalizing = true;
   for (MpiIn* stream : opened().all) stream->take_back();
   return MPI_SUCCESS;
@@ -142,8 +138,7 @@ MpiIn::~MpiIn() {
 
 void MpiIn::close() {
   std::array requests{more_request_, active_ ? first_request_ : MPI_REQUEST_NULL};
-  if (abandon(requests, [](std::size_t) { return false; }))
-    leak(std::move(first_), std::move(more_));
+  if (abandon(requests, [](std::size_t) { return false; })) first_.leak(), more_.leak();
   expect_nothing();
   if (!active_ && first_request_ != MPI_REQUEST_NULL) MPI_Request_free(&first_request_);
   first_request_ = more_request_ = MPI_REQUEST_NULL;
@@ -167,10 +162,10 @@ void MpiIn::take_back() {
 
 void MpiIn::open() {
   active_ = true;
-  if (opened().finalizing) return;
+  if (finalizing()) return;
   if (first_request_ == MPI_REQUEST_NULL)
     check_mpi(MPI_Recv_init(first_.data(), static_cast<int>(first_.bytes()), MPI_BYTE, route_.peer,
-                            route_.first_tag, route_.comm->get(), &first_request_),
+                            route_.first_tag + tag_of_first, route_.comm->get(), &first_request_),
               "MPI_Recv_init");
   call_mpi("MPI_Start", [&] { return MPI_Start(&first_request_); });
 }
@@ -178,38 +173,50 @@ void MpiIn::open() {
 // Whether the first part has arrived.
 bool MpiIn::arrives(MPI_Status& status) {
   int done = 0;
-  if (!opened().finalizing) {
+  if (!finalizing()) {
+    if (first_request_ == MPI_REQUEST_NULL) open();  // the world has ended since it was taken back
     call_mpi("MPI_Test", [&] { return MPI_Test(&first_request_, &done, &status); });
     return done != 0;
   }
   MPI_Comm const comm = route_.comm->get();
-  call_mpi("MPI_Iprobe",
-           [&] { return MPI_Iprobe(route_.peer, route_.first_tag, comm, &done, &status); });
+  const int tag = route_.first_tag + tag_of_first;
+  call_mpi("MPI_Iprobe", [&] { return MPI_Iprobe(route_.peer, tag, comm, &done, &status); });
   if (!done) return false;
   call_mpi("MPI_Recv", [&] {
-    return MPI_Recv(first_.data(), static_cast<int>(first_.bytes()), MPI_BYTE, route_.peer,
-                    route_.first_tag, comm, &status);
+    return MPI_Recv(first_.data(), static_cast<int>(first_.bytes()), MPI_BYTE, route_.peer, tag,
+                    comm, &status);
   });
   return true;
 }
 
 const std::byte* MpiIn::first(MessageHead& head, std::size_t& bytes) {
-  if (bare_here_ || (active_ && bare_arrives())) {
+  if (bare_here_ || bare_arrives()) {
     head = last_, bytes = bare_bytes_;
     return bare_to_;
   }
-  if (active_) {
-    // Where a bare message is expected, few looks ask for another one.
-    constexpr std::uint32_t ask_every = 8;
-    if (bare_request_ != MPI_REQUEST_NULL && ++looks_ % ask_every != 0) return nullptr;
-    MPI_Status status;
-    if (!arrives(status)) return nullptr;
-    active_ = false;
-    check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes_), "MPI_Get_count");
-  }
+  if ((active_ && !head_arrives()) || bare_comes_first()) return nullptr;
   read_head(head);
   bytes = static_cast<std::size_t>(bytes_) - sizeof(MpiHead);
   return first_.data() + sizeof(MpiHead);
+}
+
+bool MpiIn::head_arrives() {
+  // Where a bare message is expected, few looks ask for another one.
+  constexpr std::uint32_t ask_every = 8;
+  if (bare_request_ != MPI_REQUEST_NULL && ++looks_ % ask_every != 0) return false;
+  MPI_Status status;
+  if (!arrives(status)) return false;
+  active_ = false;
+  check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes_), "MPI_Get_count");
+  return true;
+}
+
+// Whether the bare message that is expected was sent before the head that is here.
+bool MpiIn::bare_comes_first() const {
+  if (bare_request_ == MPI_REQUEST_NULL) return false;
+  MpiHead all;
+  std::memcpy(&all, first_.data(), sizeof all);
+  return all.number > seen_->here.load(std::memory_order_relaxed) + 1;
 }
 
 void MpiIn::read_head(MessageHead& head) {
@@ -228,13 +235,12 @@ void MpiIn::expect_bare(std::byte* to, Bytes bytes) {
   bare_to_ = to ? to : bare_.data();
   bare_bytes_ = bytes;
   check_mpi(MPI_Irecv(bare_to_, static_cast<int>(bytes), MPI_BYTE, route_.peer,
-                      route_.first_tag + bare, route_.comm->get(), &bare_request_),
+                      route_.first_tag + tag_of_bare, route_.comm->get(), &bare_request_),
             "MPI_Irecv");
 }
 
 void MpiIn::expect_nothing() {
-  if (abandon(std::span(&bare_request_, 1), [](std::size_t) { return false; }))
-    leak(std::move(bare_));
+  if (abandon(std::span(&bare_request_, 1), [](std::size_t) { return false; })) bare_.leak();
   bare_request_ = MPI_REQUEST_NULL;
 }
 
@@ -250,7 +256,7 @@ const std::byte* MpiIn::more(Bytes left, std::size_t& bytes) {
   if (!std::exchange(more_posted_, true)) {
     if (!more_.data()) more_ = Memory(later_part);
     check_mpi(MPI_Irecv(more_.data(), static_cast<int>(bytes), MPI_BYTE, route_.peer,
-                        route_.first_tag + later, route_.comm->get(), &more_request_),
+                        route_.first_tag + tag_of_later, route_.comm->get(), &more_request_),
               "MPI_Irecv");
   }
   int done = 1;

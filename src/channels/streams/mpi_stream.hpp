@@ -8,7 +8,8 @@
 // promises in a head that like messages come bare from then on: their bytes alone, from where they
 // are, with a tag of their own. The receiver posts a receive for such a message where its bytes
 // belong. If a head comes instead, it takes that receive back. A new promise comes only when the
-// receiver is known to have done so, so no bare message can go to a wrong place.
+// receiver is known to have done so, so no bare message can go to a wrong place. A head may be seen
+// before a bare message that was sent earlier, so it tells which message of the stream it is.
 #pragma once
 
 #include <mpi.h>
@@ -23,9 +24,11 @@
 
 namespace tonari {
 
-// Where a stream's messages go. Tags first_tag to first_tag + 2 of comm belong to it: of first
-// parts, later parts and bare messages. The fourth is for the farewell of a rank that goes on no
-// more (streams.hpp).
+// Tags of a stream, from its first one on. The farewell is of a rank that goes on no more
+// (streams.hpp).
+enum StreamTag : int { tag_of_first, tag_of_later, tag_of_bare, tag_of_farewell, stream_tags };
+
+// Where a stream's messages go: stream_tags tags of comm belong to it.
 struct MpiRoute {
   std::shared_ptr<const OwnedComm> comm;
   int first_tag = 0, peer = 0;
@@ -34,7 +37,6 @@ struct MpiRoute {
 // Bytes of a first part with its head that every MPI sends at once; receivers have room for at
 // least as many. Bytes of a later part.
 inline constexpr std::size_t eager_part = 4096, later_part = std::size_t{1} << 20;
-inline constexpr int stream_tags = 4;
 
 // What two ranks know of each other's receives. Each direction of a pair of streams may be driven
 // by a thread of its own.
@@ -48,6 +50,7 @@ struct MpiHead {
   MessageHead head;
   std::uint64_t promises : 1 = 0;
   std::uint64_t seen : 63 = 0;  // messages that its sender has read
+  std::uint64_t number = 0;     // of this message, bare ones counted; the first is 1
 };
 
 class MpiOut final : public OutStream {
@@ -112,7 +115,9 @@ class MpiIn final : public InStream {
 
  private:
   bool arrives(MPI_Status& status);
+  bool head_arrives();
   bool bare_arrives();
+  bool bare_comes_first() const;
   void read_head(MessageHead& head);
 
   MpiRoute route_;

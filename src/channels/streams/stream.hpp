@@ -38,8 +38,12 @@ struct MessageHead {
   friend bool operator==(const MessageHead&, const MessageHead&) = default;
 };
 
-// Messages of at least so many bytes may come without a head where the last ones had the same.
-inline constexpr Bytes least_bare = 4096;
+// Whether messages of so many bytes may come without a head where the last ones had the same. Both
+// ends go by it. Shorter ones are not worth a receive of their own. A scattered message is put into
+// one piece, in memory that the stream keeps: longer ones go in parts, so that each end keeps at
+// most as much for a neighbor. That also fits into the counts of every MPI.
+inline constexpr Bytes least_bare = 4096, most_bare = Bytes{16} << 20;
+constexpr bool may_be_bare(Bytes bytes) { return bytes >= least_bare && bytes <= most_bare; }
 
 class OutStream {
  public:

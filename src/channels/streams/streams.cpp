@@ -143,7 +143,7 @@ bool Streams::share(const ConnectGroup& group, std::size_t board_bytes) {
 }
 
 void Streams::open_mpi(int first_tag, const std::vector<std::size_t>& rooms) {
-  farewell_tag_ = first_tag + stream_tags - 1;
+  farewell_tag_ = first_tag + tag_of_farewell;
   for (std::size_t k = 0; k < count_; ++k) {
     StreamPeer& peer = peers_[k];
     if (peer.shared) continue;
@@ -173,7 +173,9 @@ void Streams::leave() noexcept {
   for (std::size_t k = 0; any_mpi_ && mpi_usable() && k < count_; ++k) {
     MPI_Request sent = MPI_REQUEST_NULL;
     if (peers_[k].shared) continue;
-    peers_[k].in->expect_nothing();  // the program's memory is its own again
+    // The program's memory is its own again, but for two rare cases: a message that has begun to
+    // arrive may go on, and what was sent bare may still be read.
+    peers_[k].in->expect_nothing();
     if (MPI_Isend(nullptr, 0, MPI_BYTE, peers_[k].edges.rank, farewell_tag_, comm_->get(), &sent))
       continue;
     MPI_Request_free(&sent);
@@ -182,10 +184,9 @@ void Streams::leave() noexcept {
 
 bool Streams::has_left_by_mpi(const StreamPeer& peer) const {
   int here = 0;
-  if (!peer.shared)
-    call_mpi("MPI_Iprobe", [&] {
-      return MPI_Iprobe(peer.edges.rank, farewell_tag_, comm_->get(), &here, MPI_STATUS_IGNORE);
-    });
+  call_mpi("MPI_Iprobe", [&] {
+    return MPI_Iprobe(peer.edges.rank, farewell_tag_, comm_->get(), &here, MPI_STATUS_IGNORE);
+  });
   return here != 0;
 }
 
