@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "faults.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <utility>
@@ -23,7 +24,7 @@ Faults& faults() {
   static Faults all;
   return all;
 }
-const Called& called() { return calls; }
+Called& called() { return calls; }
 
 }  // namespace tonari::test
 
@@ -50,6 +51,7 @@ EXPORT int MPI_Irecv(void* to, int n, MPI_Datatype type, int from, int tag, MPI_
                      MPI_Request* request) {
   const int code = PMPI_Irecv(to, n, type, from, tag, comm, request);
   if (tag == faults().hidden_tag) hidden = *request;
+  calls.longest_receive = std::max(calls.longest_receive, n);
   return code;
 }
 EXPORT int MPI_Isend(const void* from, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm,

@@ -25,9 +25,10 @@ Faults& faults();
 // Calls since the program began.
 struct Called {
   long cancels = 0, starts = 0, type_keys_freed = 0;
+  int longest_receive = 0;                                  // elements
   std::vector<MPI_Comm_delete_attr_function*> at_finalize;  // what MPI_Finalize will call
 };
-const Called& called();
+Called& called();
 
 // No faults are left when a test is over, however it ends.
 class NoFaultsAfterwards {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "engine/collective_calls.hpp"
+#include "engine/known_processes.hpp"
 #include "memory/process.hpp"
 #include "memory/wait_record.hpp"
 #include "support/contains.hpp"
@@ -44,6 +45,18 @@ class HangReport : public testing::Test {
     return awaited;
   }
 };
+
+// Only then may the end of one be a reason to end this process where no world runs.
+TEST(KnownProcesses, AreConnectedOnceACommunicatorIs) {
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  const int next = (world_rank() + 1) % world_size();
+  EXPECT_OK(
+      tonari_neighborhood_create_from_destinations(MPI_COMM_WORLD, 1, &next, MPI_INFO_NULL, &near));
+  const auto others = tonari::known_processes();
+  EXPECT_EQ(others.size(), static_cast<std::size_t>(world_size() - 1));
+  for (const tonari::KnownProcess& other : others) EXPECT_TRUE(other.connected) << other.rank;
+  EXPECT_OK(tonari_neighborhood_free(&near));
+}
 
 TEST_F(HangReport, ALineIsDueAgainWhenTheWaitIsTwiceAsLong) {
   const Awaited awaited = two_messages();

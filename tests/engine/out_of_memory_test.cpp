@@ -6,11 +6,14 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <new>
 #include <set>
 #include <thread>
 
 #include "engine/collective_calls.hpp"
 #include "engine/wisdom.hpp"
+#include "memory/launched_ranks.hpp"
 #include "support/counting.hpp"
 #include "support/fresh_wisdom.hpp"
 
@@ -115,6 +118,29 @@ class ShortOfMemory : public testing::Test {
     return some;
   }
 };
+
+int open_files() {
+  int files = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    ++files;
+  return files;
+}
+
+TEST_F(ShortOfMemory, LookingForRanksLeavesNoFileOpen) {
+  const int before = open_files();
+  int failures = 0;
+  for (long k = 1; k <= 12; ++k) {
+    fail_allocation(k);
+    try {
+      (void)tonari::launched_ranks();
+    } catch (const std::bad_alloc&) {
+      ++failures;
+    }
+    fail_allocation(0);
+  }
+  EXPECT_EQ(failures, 12);
+  EXPECT_EQ(open_files(), before);
+}
 
 class OutOfMemory : public ShortOfMemory, public testing::WithParamInterface<Named> {};
 

@@ -173,8 +173,9 @@ void Streams::leave() noexcept {
   for (std::size_t k = 0; any_mpi_ && mpi_usable() && k < count_; ++k) {
     MPI_Request sent = MPI_REQUEST_NULL;
     if (peers_[k].shared) continue;
-    // The program's memory is its own again, but for two rare cases: a message that has begun to
-    // arrive may go on, and what was sent bare may still be read.
+    // The program's memory is its own again, with two exceptions. A receive whose message does not
+    // end within a second may still write, and what was sent bare may still be read. So programs
+    // are told to end, and to free no buffers.
     peers_[k].in->expect_nothing();
     if (MPI_Isend(nullptr, 0, MPI_BYTE, peers_[k].edges.rank, farewell_tag_, comm_->get(), &sent))
       continue;
