@@ -84,7 +84,8 @@ enum {
   TONARI_ERR_INTERNAL = 10,
   TONARI_ERR_FILE = 11,
   TONARI_ERR_PROMISE = 12, /* the program breaks a promise made by an info key */
-  /* another rank has ended, or has freed its part of what this one waits for */
+  /* another rank has ended, or has freed its part of what this one waits for; end the program, and
+   * do not free the buffers before: the MPI may still read or write them */
   TONARI_ERR_PEER = 13
 };
 

@@ -57,14 +57,25 @@ struct Ends {
   MpiIn in;
 };
 
+// The first stream of the program tells MPI_Finalize what to call. It is made before all tests.
+class FirstStream : public testing::Environment {
+ public:
+  void SetUp() override {
+    const auto comm = std::make_shared<OwnedComm>();
+    duplicate(MPI_COMM_WORLD, *comm);
+    const Ends ends(comm, world_rank(), 0, 0);
+    if (!called().at_finalize.empty()) in_finalize = called().at_finalize.back();
+  }
+  static inline MPI_Comm_delete_attr_function* in_finalize = nullptr;
+};
+const testing::Environment* const first_stream = testing::AddGlobalTestEnvironment(new FirstStream);
+
 class MpiStreams : public testing::Test {
  protected:
   void SetUp() override {
     const auto comm = std::make_shared<OwnedComm>();
     duplicate(MPI_COMM_WORLD, *comm);
-    const std::size_t hooks = called().at_finalize.size();
     to_right = std::make_unique<Ends>(comm, right, 0, stream_tags);
-    if (called().at_finalize.size() > hooks) in_finalize() = called().at_finalize.back();
     to_left = std::make_unique<Ends>(comm, left, stream_tags, 0);
   }
   void TearDown() override {
@@ -72,11 +83,6 @@ class MpiStreams : public testing::Test {
     MPI_Barrier(MPI_COMM_WORLD);
   }
 
-  // What MPI_Finalize calls: set where the first stream of the program is made.
-  static MPI_Comm_delete_attr_function*& in_finalize() {
-    static MPI_Comm_delete_attr_function* function = nullptr;
-    return function;
-  }
   static MessageHead head(Bytes bytes) { return {.detail = 1, .sent = bytes}; }
   static Contents contents(int rank, int round, std::size_t bytes) {
     Contents all(bytes);
@@ -170,8 +176,8 @@ TEST_F(MpiStreams, GivingUpNeedsNoMemory) {
 // Sessions may go on where MPI_Finalize has ended the world: receives are posted once more.
 TEST_F(MpiStreams, GoOnWhereTheWorldHasEnded) {
   exchange(0, 100);
-  ASSERT_NE(in_finalize(), nullptr);
-  in_finalize()(MPI_COMM_SELF, 0, nullptr, nullptr);
+  ASSERT_NE(FirstStream::in_finalize, nullptr);
+  FirstStream::in_finalize(MPI_COMM_SELF, 0, nullptr, nullptr);
   const long before = called().starts;
   exchange(1, 200);  // in a callback of the program
   EXPECT_EQ(called().starts, before);
