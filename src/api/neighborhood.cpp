@@ -83,7 +83,7 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
         near = std::make_shared<const Neighborhood>(Neighborhood{std::move(grid), std::move(list)});
         settings = read_neighborhood_settings(info);
         if (settings.exact_byte_communications) check_weights({}, rank_in(cart));
-        around = shared->look_around();
+        around = shared->read_surroundings();
       },
       [&] {
         return std::array{
@@ -161,7 +161,7 @@ tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, Output output, Re
         mine.lists = read();
         mine.settings = read_neighborhood_settings(info);
         if (mine.settings.exact_byte_communications) check_weights(mine.lists, rank_in(comm));
-        mine.around = shared->look_around();
+        mine.around = shared->read_surroundings();
         // promised sizes belong to one rank's edges
         if (!mine.settings.exact_byte_communications) mine.all = AllLists(shared->ranks());
       },

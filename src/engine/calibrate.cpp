@@ -268,8 +268,9 @@ LogGP machine_parameters(MPI_Comm comm, const std::string& key,
   bool complete = true;
   const LogGP machine = remembered ? *remembered : measure_machine(comm, node, complete);
   const std::lock_guard lock(mutex);
-  // Rank 0 alone looks for it, and knows whether there was time for all. If not, later communicators
-  // measure again, but not for ever: where ranks outnumber cores there may never be time.
+  // Rank 0 alone looks for it, and knows whether there was time for all. If not, later
+  // communicators measure again, but not for ever: where ranks outnumber cores there may never be
+  // time.
   if (rank == 0 && (complete || ++tries[key] == most_tries)) known[key] = machine;
   if (rank == 0 && !remembered && complete) file.put(key, to_text(machine));
   return machine;

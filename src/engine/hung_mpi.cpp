@@ -59,7 +59,8 @@ void look(MpiCallsSeen& calls, double passed) {
   tell_of_call(hung.call, hung.seconds);
   if (hung.seconds < patience || ends_expected) return;
   std::vector<KnownProcess> dead = known_processes();
-  // Where sessions run alone, nothing tells that a rank ends as it should: the launcher's ranks may.
+  // Where sessions run alone, nothing tells that a rank ends as it should: the launcher's ranks
+  // may.
   std::erase_if(dead, [](const KnownProcess& other) {
     return !other.ended || !(world_ran || other.connected);
   });

@@ -61,8 +61,8 @@ struct RankNode {
 
 // What TONARI_NODES says; empty: nothing.
 std::string nodes_in_environment();
-// The emulated node of the calling rank, as this text of TONARI_NODES says; without members if it is
-// empty. Local; throws Errc::argument if the text makes no sense.
+// The emulated node of the calling rank, as this text of TONARI_NODES says; without members if it
+// is empty. Local; throws Errc::argument if the text makes no sense.
 NodeMembers emulated_node(MPI_Comm comm, const std::string& text);
 // What ranks compare of the text, and their sentence (Errc::mismatch) if it differs.
 Ballot nodes_ballot(const std::string& text);
@@ -71,7 +71,8 @@ inline constexpr char other_nodes[] =
     "none";
 // Collective. emulated: the members that emulated_node has found, from the same text on all ranks.
 // In communicators of up to most_told ranks all tell all where they run; in larger ones the MPI is
-// asked. meet: an agreement, called whenever this rank can fail no more until the next step is over.
+// asked. meet: an agreement, called whenever this rank can fail no more until the next step is
+// over.
 RankNode read_node(MPI_Comm comm, NodeMembers emulated, const std::function<void()>& meet,
                    int most_told = 512);
 

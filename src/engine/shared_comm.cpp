@@ -312,7 +312,7 @@ void SharedComm::trim_windows() {
   windows_->trim();
 }
 
-SharedComm::Surroundings SharedComm::look_around() const {
+SharedComm::Surroundings SharedComm::read_surroundings() const {
   Surroundings now{nodes_in_environment(), {}, false};
   now.other_tuning = !machine_key_.empty() && tuning_ != tuning_environment();
   if (now.nodes != nodes_text_) now.emulated = emulated_node(comm(), now.nodes);
@@ -327,7 +327,7 @@ void SharedComm::adopt(Surroundings now, bool other_tuning) {
 void SharedComm::update_nodes() {
   if (fresh_) return;
   Surroundings now;
-  const std::optional<Error> error = error_of([&] { now = look_around(); });
+  const std::optional<Error> error = error_of([&] { now = read_surroundings(); });
   const Ballot words[] = {nodes_ballot(now.nodes), now.other_tuning};
   std::vector<std::uint64_t> said;  // the largest of each
   const std::vector<bool> same = agree(comm(), error, words, &said);
@@ -340,8 +340,8 @@ void SharedComm::look_at_nodes(std::string text, NodeMembers emulated) {
   (void)keep_nodes(std::move(text), std::move(found), std::nullopt, {});
 }
 
-// All ranks keep what was found, or none does, because it decides who asks the others. An error that
-// a rank comes with is thrown on all.
+// All ranks keep what was found, or none does, because it decides who asks the others. An error
+// that a rank comes with is thrown on all.
 JoinedReport SharedComm::keep_nodes(std::string text, RankNode found,
                                     const std::optional<Error>& mine, const ReportOffer& report) {
   std::shared_ptr<NodeMap> nodes;
@@ -353,6 +353,7 @@ JoinedReport SharedComm::keep_nodes(std::string text, RankNode found,
     words = {several, several && !node.reads_memory(), elsewhere, node.crowded()};
     std::ranges::copy(report.says, words.begin() + 4);
     nodes = std::make_shared<NodeMap>(NodeMap{std::move(found.members), std::move(found.node)});
+    know_processes(comm(), nodes->node);  // needs memory, so before ranks agree
   });
   std::vector<std::uint64_t> any;  // the largest of each
   const std::vector<bool> same = agree(comm(), error, words, &any);
@@ -361,7 +362,6 @@ JoinedReport SharedComm::keep_nodes(std::string text, RankNode found,
   nodes->several_nodes = any[2] != 0;
   nodes->any_crowded = any[3] != 0;
   if (nodes->node->crowded()) expect_crowd();
-  know_processes(comm(), nodes->node);
   nodes_ = std::move(nodes);
   nodes_text_ = std::move(text);
   node_of_.clear();

@@ -107,7 +107,7 @@ class SharedComm {
     NodeMembers emulated;
     bool other_tuning = false;
   };
-  Surroundings look_around() const;
+  Surroundings read_surroundings() const;
   // Collective, together. other_tuning: of any rank.
   void adopt(Surroundings now, bool other_tuning);
   // A number for every rank, equal for those of one node; empty if there is one node. Collective at

@@ -2,9 +2,9 @@
 // Planners for graphs run on a group of ranks that plan together, step by step. A process holds
 // some of the ranks: all of them in tests, on the command line, and in small communicators
 // (LocalRankGroup), else one. A planner is written once for both. It loops over the ranks that are
-// here, puts messages for others, calls exchange() and reads what came. It must not look at anything
-// of a rank that is not that rank's own or came by message. Its result must not depend on how the
-// ranks are spread over processes.
+// here, puts messages for others, calls exchange() and reads what came. It must not look at
+// anything of a rank that is not that rank's own or came by message. Its result must not depend on
+// how the ranks are spread over processes.
 //
 // A planner may throw on one rank only, out of memory for instance. What ranks plan, they plan in a
 // scope (run_collectively), and all ranks leave it at their next exchange or reduction with the
