@@ -57,4 +57,4 @@ def test_decisions_are_written_without_a_free(
     said = launch(mpi, 2, program)
     assert "(online)" in said
     assert "tuned online in" in said
-    assert "(wisdom)" in launch(mpi, 2, program)
+    assert "\nremembered: " in launch(mpi, 2, program)
