@@ -29,9 +29,10 @@ class Runs:
 
 
 def reason_of(skipped: xml.Element) -> str:
-    """GoogleTest puts file and line before the reason, pytest the file with the reason behind."""
+    """GoogleTest puts file and line before the reason and traces behind it, pytest the file with
+    the reason behind."""
     message = skipped.get("message") or skipped.text or ""
-    message = re.sub(r"^\S+:\d+\s*", "", message)
+    message = re.sub(r"^\S+:\d+\s*", "", message).partition("Google Test trace:")[0]
     return " ".join(message.split()) or "no reason is given"
 
 
