@@ -34,8 +34,7 @@ void check_duplicates();
 
 // Collective: makes `copy` a duplicate that returns its errors. A refusal of the MPI is thrown
 // (Errc::mpi) and does not reach the communicator's error handler, which by default ends the job.
-// Otherwise it fails as duplicate_of does.
-// Where no world runs, it needs some memory of ours, too.
+// Otherwise it fails as duplicate_of does. Where no world runs, it needs some memory of ours, too.
 void duplicate(MPI_Comm comm, OwnedComm& copy);
 
 // Calls `work` with a communicator for local calls that need one, such as MPI_Pack: MPI_COMM_SELF,

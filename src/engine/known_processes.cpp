@@ -147,7 +147,7 @@ void check_all_alive(MPI_Comm comm) {
     if (other.ended)
       fail(Errc::peer, "rank ", other.rank, " (process ", other.process,
            ") has ended, and all ranks wait for it in a call that they make together; start the "
-           "program again without it");
+           "program again");
 }
 
 }  // namespace tonari

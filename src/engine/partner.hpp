@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <span>
-#include <utility>
 
 #include "channels/abandon.hpp"
 #include "channels/collective.hpp"
@@ -78,7 +77,7 @@ class Partner {
   // The MPI may still know where messages lie.
   void give_up() {
     if (abandon(std::span(requests_).first(under_way_), [&](std::size_t k) { return sends_[k]; }))
-      leak(std::move(memory_));
+      memory_.leak();
     under_way_ = 0;
   }
 
