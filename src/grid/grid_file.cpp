@@ -58,23 +58,33 @@ class SharedFile {
   MPI_File file_ = MPI_FILE_NULL;
 };
 
-// Where a subdomain's own cells are in the array of the whole grid.
-OwnedType part_of(const HaloGrid& grid, int subdomain, MPI_Datatype element) {
+// use(cell of the file where it begins, cells) for each run of a subdomain's own cells that follow
+// one another in a file of the whole grid, in the order of HaloGrid::for_each_piece.
+template <class Use>
+void for_each_run(const HaloGrid& grid, int subdomain, Use use) {
   const GridShape& shape = grid.shape();
   const Cells whole = shape.parts.global(), first = shape.parts.first(grid.rank(), subdomain);
-  std::array<int, most_surface_dims> sizes{}, some{}, from{};
-  for (int k = 0; k < shape.dims(); ++k) {
-    sizes[k] = checked_cast<int>(whole[k], "cells of the grid");
-    some[k] = static_cast<int>(grid.box(subdomain).own[k]);
-    from[k] = static_cast<int>(first[k]);
+  const auto& own = grid.box(subdomain).own;
+  const int dims = shape.dims();
+  std::array<int, most_surface_dims> order{};  // of dimensions, from the fastest
+  std::array<std::int64_t, most_surface_dims> stride{};
+  std::int64_t cells = 1, begin = 0;
+  for (int k = 0; k < dims; ++k) {
+    const int d = order[k] = shape.order == ArrayOrder::fortran ? k : dims - 1 - k;
+    stride[k] = cells;
+    begin += first[d] * cells;
+    cells *= whole[d];
   }
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  check_mpi(MPI_Type_create_subarray(shape.dims(), sizes.data(), some.data(), from.data(),
-                                     mpi_order(shape.order), element, &type),
-            "MPI_Type_create_subarray");
-  OwnedType owned(type);
-  check_mpi(MPI_Type_commit(&type), "MPI_Type_commit");
-  return owned;
+  std::int64_t run = own[order[0]], runs = 1;
+  int inside = 1;  // dimensions inside of a run
+  while (inside < dims && own[order[inside - 1]] == whole[order[inside - 1]])
+    run *= own[order[inside++]];
+  for (int k = inside; k < dims; ++k) runs *= own[order[k]];
+  for (std::int64_t r = 0; r < runs; ++r) {
+    std::int64_t at = begin, rest = r;
+    for (int k = inside; k < dims; rest /= own[order[k++]]) at += rest % own[order[k]] * stride[k];
+    use(at, run);
+  }
 }
 
 OwnedType element_type(const HaloGrid& grid) {
@@ -94,25 +104,38 @@ int cells_of(const HaloGrid& grid, int subdomain) {
                            "cells of a subdomain in a file");
 }
 
-// Collective. use(subdomain, buffer, count) between setting the view and the end; buffer: as large
-// as the subdomain.
+// Collective. use(subdomain, buffer), where the buffer is as large as the subdomain, returns a code of
+// MPI.
 template <class Use>
-void for_each_subdomain(const HaloGrid& grid, SharedFile& file, std::size_t begin, Use use) {
-  const OwnedType element = element_type(grid);
+void for_each_subdomain(const HaloGrid& grid, const SharedFile& file, Use use) {
+  const MPI_Comm comm = grid.context()->comm();
   for (int s = 0; s < grid.subdomains(); ++s) {
     std::vector<std::byte> buffer;
-    const MPI_Comm comm = grid.context()->comm();
-    std::optional<OwnedType> part;
     run_collectively(comm, [&] {
-      part = part_of(grid, s, element.get());
       buffer.resize(static_cast<std::size_t>(cells_of(grid, s)) * grid.shape().element_bytes);
     });
-    const int set = MPI_File_set_view(file.get(), static_cast<MPI_Offset>(begin), element.get(),
-                                      part->get(), "native", MPI_INFO_NULL);
-    run_collectively(comm, [&] { file.check(set, "divided among the ranks"); });
-    const int code = use(s, buffer, cells_of(grid, s), element.get());
+    const int code = use(s, buffer);
     run_collectively(comm, [&] { file.check(code, "transferred"); });
   }
+}
+
+// Each rank transfers its own cells, run by run, by MPI_File_write_at or MPI_File_read_at. Writing
+// together is no choice: up to Open MPI 4.1.6 a rank that writes for others also writes back what it
+// read between their blocks, without a lock, over blocks that another rank wrote meanwhile
+// (open-mpi/ompi#12718).
+template <class Transfer>
+int transfer_runs(const HaloGrid& grid, int subdomain, const SharedFile& file, std::size_t begin,
+                  MPI_Datatype element, std::vector<std::byte>& buffer, Transfer transfer) {
+  const std::size_t bytes = grid.shape().element_bytes;
+  std::byte* at = buffer.data();
+  int code = MPI_SUCCESS;
+  for_each_run(grid, subdomain, [&](std::int64_t cell, std::int64_t cells) {
+    const auto offset = static_cast<MPI_Offset>(begin + static_cast<std::size_t>(cell) * bytes);
+    if (code == MPI_SUCCESS)
+      code = transfer(file.get(), offset, at, static_cast<int>(cells), element, MPI_STATUS_IGNORE);
+    at += static_cast<std::size_t>(cells) * bytes;
+  });
+  return code;
 }
 
 std::vector<std::int64_t> global_shape(const HaloGrid& grid) {
@@ -229,16 +252,15 @@ void save_npy(const HaloGrid& grid, int copy, int field, const std::string& file
                                      MPI_BYTE, MPI_STATUS_IGNORE),
                    "written");
     });
-    for_each_subdomain(
-        grid, file, header.size(),
-        [&](int s, std::vector<std::byte>& buffer, int cells, MPI_Datatype element) {
-          std::byte* to = buffer.data();
-          grid.for_each_piece(s, copy, field, own_cells(grid, s),
-                              [&](const std::byte* at, std::size_t bytes) {
-                                std::memcpy(std::exchange(to, to + bytes), at, bytes);
-                              });
-          return MPI_File_write_all(file.get(), buffer.data(), cells, element, MPI_STATUS_IGNORE);
-        });
+    const OwnedType element = element_type(grid);
+    for_each_subdomain(grid, file, [&](int s, std::vector<std::byte>& buffer) {
+      std::byte* to = buffer.data();
+      grid.for_each_piece(s, copy, field, own_cells(grid, s),
+                          [&](const std::byte* at, std::size_t bytes) {
+                            std::memcpy(std::exchange(to, to + bytes), at, bytes);
+                          });
+      return transfer_runs(grid, s, file, header.size(), element.get(), buffer, MPI_File_write_at);
+    });
     file.close(comm);
   });  // all that throws there does so on all ranks
   const std::optional<Error> renamed = error_of([&] {
@@ -256,19 +278,18 @@ void load_npy(HaloGrid& grid, int copy, int field, const std::string& filename) 
   run_collectively(comm, [&] { check_header(grid, filename, header); });
   SharedFile file(comm, filename, MPI_MODE_RDONLY);
   run_collectively(comm, [&] { check_length(grid, file, filename, header.bytes); });
-  for_each_subdomain(
-      grid, file, header.bytes,
-      [&](int s, std::vector<std::byte>& buffer, int cells, MPI_Datatype element) {
-        const int code =
-            MPI_File_read_all(file.get(), buffer.data(), cells, element, MPI_STATUS_IGNORE);
-        const std::byte* from = buffer.data();
-        if (code == MPI_SUCCESS)
-          grid.for_each_piece(s, copy, field, own_cells(grid, s),
-                              [&](std::byte* at, std::size_t bytes) {
-                                std::memcpy(at, std::exchange(from, from + bytes), bytes);
-                              });
-        return code;
-      });
+  const OwnedType element = element_type(grid);
+  for_each_subdomain(grid, file, [&](int s, std::vector<std::byte>& buffer) {
+    const int code =
+        transfer_runs(grid, s, file, header.bytes, element.get(), buffer, MPI_File_read_at);
+    const std::byte* from = buffer.data();
+    if (code == MPI_SUCCESS)
+      grid.for_each_piece(s, copy, field, own_cells(grid, s),
+                          [&](std::byte* at, std::size_t bytes) {
+                            std::memcpy(at, std::exchange(from, from + bytes), bytes);
+                          });
+    return code;
+  });
 }
 
 std::string npy_type(MPI_Datatype given, std::size_t bytes) {

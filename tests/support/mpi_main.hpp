@@ -36,12 +36,6 @@ inline bool mpi_says(const char* name) {
 // MPICH and Intel MPI, which is made of it, give no core away while they wait.
 inline bool mpi_spins() { return mpi_says("MPICH") || mpi_says("Intel(R) MPI"); }
 
-// Intel MPI 2021.19 ends the job in MPI_File_set_view, by the standard ABI only, whose handles are
-// pointers.
-inline bool views_of_files_abort() {
-  return mpi_says("Intel(R) MPI") && sizeof(MPI_Comm) == sizeof(void*);
-}
-
 // True on all ranks if it is true on all of them. For conditions that decide about going on: a rank
 // that left a test alone would leave the others waiting in it.
 inline bool everywhere(bool here) {
