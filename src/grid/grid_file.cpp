@@ -104,8 +104,8 @@ int cells_of(const HaloGrid& grid, int subdomain) {
                            "cells of a subdomain in a file");
 }
 
-// Collective. use(subdomain, buffer), where the buffer is as large as the subdomain, returns a code of
-// MPI.
+// Collective. use(subdomain, buffer), where the buffer is as large as the subdomain, returns a code
+// of MPI.
 template <class Use>
 void for_each_subdomain(const HaloGrid& grid, const SharedFile& file, Use use) {
   const MPI_Comm comm = grid.context()->comm();
@@ -120,8 +120,8 @@ void for_each_subdomain(const HaloGrid& grid, const SharedFile& file, Use use) {
 }
 
 // Each rank transfers its own cells, run by run, by MPI_File_write_at or MPI_File_read_at. Writing
-// together is no choice: up to Open MPI 4.1.6 a rank that writes for others also writes back what it
-// read between their blocks, without a lock, over blocks that another rank wrote meanwhile
+// together is no choice: up to Open MPI 4.1.6 a rank that writes for others also writes back what
+// it read between their blocks, without a lock, over blocks that another rank wrote meanwhile
 // (open-mpi/ompi#12718).
 template <class Transfer>
 int transfer_runs(const HaloGrid& grid, int subdomain, const SharedFile& file, std::size_t begin,
