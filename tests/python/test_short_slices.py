@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import platform
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -54,3 +56,25 @@ def test_a_command_that_is_not_there_is_named() -> None:
     )
     assert done.returncode == 1
     assert done.stderr == "/no/such/command: No such file or directory\n"
+
+
+def test_a_command_has_a_session_of_its_own() -> None:
+    """Where others keep the cores busy, it has its share whoever started them."""
+    code = "import os; print(os.getsid(0) == os.getpid())"
+    command = [sys.executable, TOOL, sys.executable, "-c", code]
+    assert subprocess.check_output(command, text=True) == "True\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_end_the_command(number: signal.Signals) -> None:
+    code = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+    command = [sys.executable, TOOL, sys.executable, "-c", code]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as tool:
+        assert tool.stdout is not None
+        pid = int(tool.stdout.readline())
+        tool.send_signal(number)
+        assert tool.wait() in (128 + number, 130)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
