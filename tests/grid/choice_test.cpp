@@ -72,7 +72,7 @@ TEST_F(GridChoice, ObeysTheTimeForMeasuring) {
     const FreshWisdom wisdom("1e-9");
     EXPECT_EQ(rounds_in(choose(small, TONARI_STORAGE_BRICK, "measure").text), 3);
   }
-  const FreshWisdom wisdom("4");
+  const FreshWisdom wisdom("1");
   EXPECT_GE(rounds_in(choose(small, TONARI_STORAGE_BRICK, "measure").text), 9);
 }
 

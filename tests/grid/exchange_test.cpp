@@ -2,6 +2,7 @@
 // Halo exchanges of every storage and kind on random grids: each cell holds what its place in the
 // whole grid says, and all storages hold the same bytes as arrays do.
 #include "grid/grids.hpp"
+#include "support/fresh_wisdom.hpp"
 #include "support/graph_exchange.hpp"
 #include "support/random_sizes.hpp"
 
@@ -186,6 +187,7 @@ TEST(GridExchange, AnyArraysByOneRequest) {
 // What is chosen by timing, or by rule, fills ghosts as well; own cells are as they were after the
 // timing.
 TEST(GridExchange, ChosenBySelection) {
+  const FreshWisdom little_time("0.02");
   const Geometry g = plain_geometry(2, 16, 2);
   for (const int storage : {TONARI_STORAGE_ARRAY, TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED})
     for (const char* tune : {"measure", "model"}) {
