@@ -20,7 +20,7 @@ status=0
 rm -rf "$logs" "$build/results"
 mkdir -p "$logs" "$build/results"
 
-# All ranks are on this machine. Where Open MPI also looks for networks, each job starts 0.2 s later.
+# All ranks are on this machine. Looking for networks, too, takes Open MPI 0.2 s for each job.
 export OMPI_MCA_pml=${OMPI_MCA_pml:-ob1}
 
 python=$build/venv/bin/python
