@@ -7,6 +7,9 @@ INSTALL ?= yes
 BENCH  ?= moore:3:1 --op alltoall --bytes 8,512,32768 --ranks 2
 
 export BUILD INSTALL
+# ninja would start two jobs more than there are cores: these then have a tenth more to do
+CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
+export CMAKE_BUILD_PARALLEL_LEVEL
 # tools/setup.sh puts tools from PyPI here where the machine has none
 export PATH := $(abspath $(BUILD))/local/bin:$(PATH)
 python := $(BUILD)/venv/bin/python
