@@ -211,7 +211,7 @@ def test_what_pip_installs_has_no_such_program(tmp_path: Path, monkeypatch: Any)
     refused(call("conformance"), sentence)
 
 
-# ---- other people's suites, a little of each
+# ---- other people's suites, a little of each; they are fetched, which takes most of the time
 
 
 def source_of(suite: Any) -> Path:
@@ -227,6 +227,7 @@ def a_run(runs: list[jobs.Run]) -> jobs.Run:
     return runs[0]
 
 
+@pytest.mark.more
 def test_neighborhoods_of_mpi4py(tmp_path: Path) -> None:
     source_of(suites.mpi4py)
     run = a_run(mpi4py_suite.USED)
@@ -236,6 +237,7 @@ def test_neighborhoods_of_mpi4py(tmp_path: Path) -> None:
     assert run.mpi != "openmpi" or "MPI_Ineighbor_alltoallw" in through
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", ["neighb_alltoallv", "p_neighb_alltoallw"])
 def test_some_of_mpich(name: str, tmp_path: Path) -> None:
     source_of(suites.mpich)
