@@ -311,7 +311,7 @@ TONARI_API int tonari_grid_export(tonari_grid grid, int subdomain, int copy, int
                                   const tonari_box* box, void* array);
 
 /* [collective] One field of the whole grid, without ghosts, as one NumPy .npy file (format 1.0 or
- * later, in the grid's order), written and read by all ranks together through MPI-IO. Load wants
+ * later, in the grid's order). Each rank writes and reads its own cells through MPI-IO. Load wants
  * the same global shape, type and order. Ghosts are not filled: exchange afterwards. The file is
  * complete, or it does not appear under its name.
  * Errors: FILE (name, what was expected and what was found), ARGUMENT (a type that cannot be

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A field of the whole grid as a NumPy .npy file, written and read by all ranks together through
-// MPI-IO (numpy/lib/format.py of NumPy says what such files are).
+// A field of the whole grid as a NumPy .npy file, of which each rank writes and reads its own cells
+// through MPI-IO (numpy/lib/format.py of NumPy says what such files are).
 #pragma once
 
 #include <mpi.h>
