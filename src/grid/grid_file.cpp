@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "grid/grid_file.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstring>
@@ -8,7 +9,6 @@
 #include "api/fortran_number.hpp"
 #include "base/checked.hpp"
 #include "channels/mpi_error.hpp"
-#include "channels/owned_type.hpp"
 #include "engine/agree.hpp"
 #include "grid/npy_header.hpp"
 #include "memory/available.hpp"
@@ -87,16 +87,6 @@ void for_each_run(const HaloGrid& grid, int subdomain, Use use) {
   }
 }
 
-OwnedType element_type(const HaloGrid& grid) {
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  check_mpi(MPI_Type_contiguous(checked_cast<int>(grid.shape().element_bytes, "bytes of a cell"),
-                                MPI_BYTE, &type),
-            "MPI_Type_contiguous");
-  OwnedType owned(type);
-  check_mpi(MPI_Type_commit(&type), "MPI_Type_commit");
-  return owned;
-}
-
 CellBox own_cells(const HaloGrid& grid, int subdomain) { return {{}, grid.box(subdomain).own}; }
 
 int cells_of(const HaloGrid& grid, int subdomain) {
@@ -125,15 +115,20 @@ void for_each_subdomain(const HaloGrid& grid, const SharedFile& file, Use use) {
 // (open-mpi/ompi#12718).
 template <class Transfer>
 int transfer_runs(const HaloGrid& grid, int subdomain, const SharedFile& file, std::size_t begin,
-                  MPI_Datatype element, std::vector<std::byte>& buffer, Transfer transfer) {
+                  std::vector<std::byte>& buffer, Transfer transfer) {
+  constexpr std::size_t most = std::size_t{1} << 30;  // bytes that MPI counts by an int
   const std::size_t bytes = grid.shape().element_bytes;
   std::byte* at = buffer.data();
   int code = MPI_SUCCESS;
   for_each_run(grid, subdomain, [&](std::int64_t cell, std::int64_t cells) {
-    const auto offset = static_cast<MPI_Offset>(begin + static_cast<std::size_t>(cell) * bytes);
-    if (code == MPI_SUCCESS)
-      code = transfer(file.get(), offset, at, static_cast<int>(cells), element, MPI_STATUS_IGNORE);
-    at += static_cast<std::size_t>(cells) * bytes;
+    std::size_t offset = begin + static_cast<std::size_t>(cell) * bytes, part = 0;
+    for (std::size_t left = static_cast<std::size_t>(cells) * bytes; left > 0; left -= part) {
+      part = std::min(left, most);
+      if (code == MPI_SUCCESS)
+        code = transfer(file.get(), static_cast<MPI_Offset>(offset), at, static_cast<int>(part),
+                        MPI_BYTE, MPI_STATUS_IGNORE);
+      offset += part, at += part;
+    }
   });
   return code;
 }
@@ -252,14 +247,13 @@ void save_npy(const HaloGrid& grid, int copy, int field, const std::string& file
                                      MPI_BYTE, MPI_STATUS_IGNORE),
                    "written");
     });
-    const OwnedType element = element_type(grid);
     for_each_subdomain(grid, file, [&](int s, std::vector<std::byte>& buffer) {
       std::byte* to = buffer.data();
       grid.for_each_piece(s, copy, field, own_cells(grid, s),
                           [&](const std::byte* at, std::size_t bytes) {
                             std::memcpy(std::exchange(to, to + bytes), at, bytes);
                           });
-      return transfer_runs(grid, s, file, header.size(), element.get(), buffer, MPI_File_write_at);
+      return transfer_runs(grid, s, file, header.size(), buffer, MPI_File_write_at);
     });
     file.close(comm);
   });  // all that throws there does so on all ranks
@@ -278,10 +272,8 @@ void load_npy(HaloGrid& grid, int copy, int field, const std::string& filename) 
   run_collectively(comm, [&] { check_header(grid, filename, header); });
   SharedFile file(comm, filename, MPI_MODE_RDONLY);
   run_collectively(comm, [&] { check_length(grid, file, filename, header.bytes); });
-  const OwnedType element = element_type(grid);
   for_each_subdomain(grid, file, [&](int s, std::vector<std::byte>& buffer) {
-    const int code =
-        transfer_runs(grid, s, file, header.bytes, element.get(), buffer, MPI_File_read_at);
+    const int code = transfer_runs(grid, s, file, header.bytes, buffer, MPI_File_read_at);
     const std::byte* from = buffer.data();
     if (code == MPI_SUCCESS)
       grid.for_each_piece(s, copy, field, own_cells(grid, s),
