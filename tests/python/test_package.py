@@ -170,10 +170,12 @@ def wrappers(mpi: str) -> list[str]:
     return [f"-DMPI_{language}_COMPILER={name}" for language, name in names.items()]
 
 
-def build_and_run(folder: Path, mpi: str) -> None:
+def build_and_run(folder: Path, mpi: str, *programs: str) -> None:
+    """The program is `app`, unless others are named."""
     succeeded([CACHE["CMAKE_COMMAND"], "--build", folder / "build", "-j2"])
-    printed = succeeded([MPIS[mpi]["mpiexec"], "-n", 2, folder / "build" / "app"])
-    assert sorted(re.findall(r"rank \d got \d", printed)) == ["rank 0 got 1", "rank 1 got 0"]
+    for program in programs or ["app"]:
+        printed = succeeded([MPIS[mpi]["mpiexec"], "-n", 2, folder / "build" / program])
+        assert sorted(re.findall(r"rank \d got \d", printed)) == ["rank 0 got 1", "rank 1 got 0"]
 
 
 def refused(command: list[Any], **environment: str) -> str:
@@ -365,27 +367,29 @@ def launcher() -> list[str]:
 
 @pytest.mark.more
 def test_fetch_content(first: str, tmp_path: Path) -> None:
-    """The whole library is compiled: a part of another project, which links its own program with
-    it and installs both."""
-    folder = project(tmp_path, "CXX", f"set(CMAKE_INSTALL_RPATH $ORIGIN/../lib)\n{FETCH}")
+    """The whole library is compiled: a part of another project, which links its own programs with
+    it, in C++ and, where the library has it, in Fortran, and installs them."""
+    fortran = first in FORTRAN
+    languages = "enable_language(C)\nenable_language(Fortran)\n" if fortran else ""
+    rpath = "set(CMAKE_INSTALL_RPATH $ORIGIN/../lib)\n"
+    folder = project(tmp_path, "CXX", f"{rpath}{languages}{FETCH}")
+    programs = ["app"]
     with (folder / "CMakeLists.txt").open("a") as file:
-        file.write("install(TARGETS app)\n")
+        if fortran:
+            name, text = PROGRAMS["Fortran"]
+            (folder / name).write_text(text)
+            file.write(f"add_executable(fortran_app {name})\n")
+            file.write("target_link_libraries(fortran_app PRIVATE tonari::tonari_fortran)\n")
+            programs.append("fortran_app")
+        file.write(f"install(TARGETS {' '.join(programs)})\n")
     fast = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_UNITY_BUILD=ON"]
     succeeded(configure(folder, *wrappers(first), *fast, *launcher()))
-    build_and_run(folder, first)
+    build_and_run(folder, first, *programs)
     succeeded([CACHE["CMAKE_COMMAND"], "--install", folder / "build", "--prefix", tmp_path / "to"])
     shutil.rmtree(folder / "build")
-    printed = succeeded([MPIS[first]["mpiexec"], "-n", 2, tmp_path / "to/bin/app"])
-    assert "rank 1 got 0" in printed
-
-
-@pytest.mark.more
-@needs_fortran
-def test_fetch_content_in_fortran(tmp_path: Path) -> None:
-    folder = project(tmp_path, "Fortran", f"enable_language(CXX)\n{FETCH}")
-    fast = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_UNITY_BUILD=ON"]
-    succeeded(configure(folder, *wrappers(FORTRAN[0]), *fast, *launcher()))
-    build_and_run(folder, FORTRAN[0])
+    for program in programs:
+        printed = succeeded([MPIS[first]["mpiexec"], "-n", 2, tmp_path / "to/bin" / program])
+        assert "rank 1 got 0" in printed
 
 
 needs_extension = pytest.mark.skipif(
