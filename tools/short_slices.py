@@ -16,6 +16,7 @@ two of them made tests take 30 times as long. Linux shares time out evenly betwe
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import platform
@@ -59,7 +60,8 @@ def run(command: list[str]) -> int:
     def pass_on(number: int, _: object) -> None:
         if not started:
             sys.exit(128 + number)
-        os.killpg(started[0], number)
+        with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+            os.killpg(started[0], number)
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, pass_on)

@@ -8,7 +8,6 @@
 
 #include "api/fortran_number.hpp"
 #include "base/checked.hpp"
-#include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "grid/npy_header.hpp"
 #include "memory/available.hpp"
@@ -110,9 +109,9 @@ void for_each_subdomain(const HaloGrid& grid, const SharedFile& file, Use use) {
 }
 
 // Each rank transfers its own cells, run by run, by MPI_File_write_at or MPI_File_read_at. Writing
-// together is no choice: up to Open MPI 4.1.6 a rank that writes for others also writes back what
-// it read between their blocks, without a lock, over blocks that another rank wrote meanwhile
-// (open-mpi/ompi#12718).
+// together is no choice: MPI_File_write_all of Open MPI 4.1.4 left garbage in files of grids on a
+// busy machine, as in open-mpi/ompi#12718. In bytes, since Intel MPI 2021.19 writes a type of ours
+// wrong with the standard ABI.
 template <class Transfer>
 int transfer_runs(const HaloGrid& grid, int subdomain, const SharedFile& file, std::size_t begin,
                   std::vector<std::byte>& buffer, Transfer transfer) {

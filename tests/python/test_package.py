@@ -369,13 +369,13 @@ def launcher() -> list[str]:
 def test_fetch_content(first: str, tmp_path: Path) -> None:
     """The whole library is compiled: a part of another project, which links its own programs with
     it, in C++ and, where the library has it, in Fortran, and installs them."""
-    fortran = first in FORTRAN
-    languages = "enable_language(C)\nenable_language(Fortran)\n" if fortran else ""
+    mpi = FORTRAN[0] if FORTRAN else first
+    languages = "enable_language(C)\nenable_language(Fortran)\n" if FORTRAN else ""
     rpath = "set(CMAKE_INSTALL_RPATH $ORIGIN/../lib)\n"
     folder = project(tmp_path, "CXX", f"{rpath}{languages}{FETCH}")
     programs = ["app"]
     with (folder / "CMakeLists.txt").open("a") as file:
-        if fortran:
+        if FORTRAN:
             name, text = PROGRAMS["Fortran"]
             (folder / name).write_text(text)
             file.write(f"add_executable(fortran_app {name})\n")
@@ -383,12 +383,12 @@ def test_fetch_content(first: str, tmp_path: Path) -> None:
             programs.append("fortran_app")
         file.write(f"install(TARGETS {' '.join(programs)})\n")
     fast = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_UNITY_BUILD=ON"]
-    succeeded(configure(folder, *wrappers(first), *fast, *launcher()))
-    build_and_run(folder, first, *programs)
+    succeeded(configure(folder, *wrappers(mpi), *fast, *launcher()))
+    build_and_run(folder, mpi, *programs)
     succeeded([CACHE["CMAKE_COMMAND"], "--install", folder / "build", "--prefix", tmp_path / "to"])
     shutil.rmtree(folder / "build")
     for program in programs:
-        printed = succeeded([MPIS[first]["mpiexec"], "-n", 2, tmp_path / "to/bin" / program])
+        printed = succeeded([MPIS[mpi]["mpiexec"], "-n", 2, tmp_path / "to/bin" / program])
         assert "rank 1 got 0" in printed
 
 
