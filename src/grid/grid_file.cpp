@@ -239,8 +239,9 @@ void save_npy(const HaloGrid& grid, int copy, int field, const std::string& file
   const std::optional<Error> error = error_of([&] {
     SharedFile file(comm, unfinished, MPI_MODE_CREATE | MPI_MODE_WRONLY);
     const int cut = MPI_File_set_size(file.get(), 0);
+    // Before anyone writes: each rank of Intel MPI cuts the file when it gets here.
+    run_collectively(comm, [&] { file.check(cut, "emptied"); });
     run_collectively(comm, [&] {
-      file.check(cut, "emptied");
       if (grid.rank() == 0)
         file.check(MPI_File_write_at(file.get(), 0, header.data(), static_cast<int>(header.size()),
                                      MPI_BYTE, MPI_STATUS_IGNORE),

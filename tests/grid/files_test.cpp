@@ -4,10 +4,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <numeric>
+#include <thread>
 
 #include "grid/grids.hpp"
 #include "support/same_error.hpp"
@@ -15,8 +17,23 @@
 namespace {
 
 std::vector<int> times_written;  // bytes of the file that is being written, how often by this rank
+std::string opened;              // the last file
+bool cut_by_each_rank = false;   // one after the other, without waiting for one another
 
 }  // namespace
+
+extern "C" [[gnu::visibility("default")]] int MPI_File_open(MPI_Comm comm, const char* name,
+                                                            int mode, MPI_Info info,
+                                                            MPI_File* file) {
+  opened = name;
+  return PMPI_File_open(comm, name, mode, info, file);
+}
+
+extern "C" [[gnu::visibility("default")]] int MPI_File_set_size(MPI_File file, MPI_Offset bytes) {
+  if (!cut_by_each_rank) return PMPI_File_set_size(file, bytes);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20 * tonari::test::world_rank()));
+  return truncate(opened.c_str(), bytes) == 0 ? MPI_SUCCESS : MPI_ERR_IO;
+}
 
 extern "C" [[gnu::visibility("default")]] int MPI_File_write_at(MPI_File file, MPI_Offset at,
                                                                 const void* data, int count,
@@ -181,6 +198,19 @@ TEST_F(GridFiles, EachByteIsWrittenOnceByTheRankThatHasIt) {
     EXPECT_EQ(times_written, std::vector<int>(bytes, 1));
     MPI_Barrier(MPI_COMM_WORLD);  // the next one writes the same file
   }
+}
+
+// As Intel MPI 2021.19 does, where what rank 0 had written was lost.
+TEST_F(GridFiles, LoseNothingWhereEachRankEmptiesTheFile) {
+  const Geometry g = plain_geometry(2, 8);
+  TestGrid grid(g, TONARI_STORAGE_ARRAY);
+  grid.fill(0, 5);
+  const std::string name = folder + "/field.npy";
+  cut_by_each_rank = true;
+  const int code = tonari_grid_save(grid.grid, 0, 0, name.c_str());
+  cut_by_each_rank = false;
+  must(code);
+  EXPECT_TRUE(bytes_of(name) == npy(dictionary("<f8", totals(g)), whole_field(g, 0, 0, 5)));
 }
 
 // Made by other programs: newer versions, entries in another order, other spaces and quotes.
