@@ -56,10 +56,12 @@ def ask_for_slices(nanoseconds: int) -> None:
 def run(command: list[str]) -> int:
     """In a session of its own; returns its exit status as a shell tells it."""
     started: list[int] = []
+    early: list[int] = []  # signals that came while it was being started
 
     def pass_on(number: int, _: object) -> None:
         if not started:
-            sys.exit(128 + number)
+            early.append(number)
+            return
         with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
             os.killpg(started[0], number)
 
@@ -67,6 +69,8 @@ def run(command: list[str]) -> int:
         signal.signal(number, pass_on)
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True) as process:
         started.append(process.pid)
+        while early:
+            pass_on(early.pop(), None)
         status = process.wait()
     return status if status >= 0 else 128 - status
 

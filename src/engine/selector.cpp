@@ -230,8 +230,11 @@ Choice choose_candidate(Context& context, const Problem& problem, const Settings
 void ask_the_model(Context& context, const Problem& problem, const Settings& settings,
                    Choice& choice) {
   const LogGP& machine = context.machine();
-  if (choice.candidate.predicted == 0)
-    choice.candidate.predicted = predict(choice.candidate, problem, settings, machine);
+  const auto ask = [&](Candidate& c) {
+    if (c.predicted == 0) c.predicted = predict(c, problem, settings, machine);
+  };
+  ask(choice.candidate);
+  std::ranges::for_each(choice.rivals, ask);
   choice.predicted_native = predict_native(problem, settings, machine);
 }
 

@@ -7,6 +7,7 @@
 #include "support/fresh_wisdom.hpp"
 #include "support/graph_exchange.hpp"
 #include "support/once.hpp"
+#include "support/turn_clock.hpp"
 
 namespace {
 
@@ -68,32 +69,26 @@ class OnlineRequests : public GraphExchange {
   // All ask for the same, so what one of them finds out answers the next one.
   Tuned make(MPI_Info info) { return {*this, Operation::alltoall, small, info, 1}; }
 
-  // Every start of a race takes a millionth of a second, whatever runs, by a clock that goes on
-  // between its first two looks at it. So no times vary, and every winner is remembered.
+  // Every start of a race takes a millionth of a second, whatever runs. So no times vary, and every
+  // winner is remembered.
   class SteadyTimes {
    public:
-    SteadyTimes() : clock_(now) {}
     static void tune(Tuned& tuned) {
       for (int round = 0; round < enough; ++round) run(tuned, round, 1e-6);
     }
-    // The same, but the second of two candidates wins: the first is slow as long as it takes part,
-    // where a turn has three starts and where it has four.
     static void let_second_win(Tuned& tuned) {
       for (int round = 0; round < enough; ++round)
-        run(tuned, round, round < 3 || (round >= 13 && round < 17) ? 9e-6 : 1e-6);
+        run(tuned, round, TurnClock::where_second_wins(round));
     }
 
    private:
     static void run(Tuned& tuned, int round, double seconds) {
-      begun_ += 1, looks_ = 0, takes_ = seconds;
+      TurnClock::next(seconds);
       tuned.start(round);
       EXPECT_OK(tonari_wait(tuned.request));
       tuned.expect(round);
     }
-    static double now() { return begun_ + (looks_++ > 0 ? takes_ : 0); }
-    static inline double begun_ = 0, takes_ = 0;
-    static inline int looks_ = 0;
-    OtherClock clock_;
+    TurnClock clock_;
   };
 
   static std::string chosen(const Tuned& tuned) {

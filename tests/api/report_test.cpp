@@ -14,6 +14,7 @@
 
 #include "support/counting.hpp"
 #include "support/fresh_wisdom.hpp"
+#include "support/turn_clock.hpp"
 
 namespace {
 
@@ -236,6 +237,28 @@ TEST(Report, SaysHowNativeIsKnown) {
   else
     EXPECT_EQ(measured.at("break_even"), "null");
   EXPECT_EQ(measured.at("break_even_reached"), "false") << "five starts do not pay for a contest";
+}
+
+// The second request tries what the first one did not, and that wins.
+TEST(Report, KnowsNativeWhereSomethingIsTriedLater) {
+  ReportJob job;
+  if (job.ranks == 1) GTEST_SKIP() << "nothing to choose from";
+  {
+    const FreshWisdom wisdom("0.02");
+    const TurnClock clock(TurnClock::Goes::each_look);  // the report looks at it, too
+    for (const bool second : {false, true}) {
+      Ring ring(MPI_COMM_WORLD);
+      const tonari_request request = ring.init("online");
+      for (int round = 0; round < 330; ++round) {
+        TurnClock::next(second ? TurnClock::where_second_wins(round) : 1e-6);
+        start(request, 1);
+      }
+      free_and_forget(request);
+    }
+  }
+  job.finalize();
+  if (job.rank > 0) return;
+  EXPECT_EQ(job.row_with({{"algorithm", "native"}}).at("native_source"), "modeled");
 }
 
 TEST(Report, TimesAreThoseOfTheSlowestRank) {

@@ -78,3 +78,30 @@ def test_signals_end_the_command(number: signal.Signals) -> None:
         assert tool.wait() in (128 + number, 130)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_a_signal_that_comes_while_the_command_starts_ends_it() -> None:
+    """The tool ended before, and left the command behind."""
+    code = """
+import os, signal, subprocess, sys
+import short_slices
+start = subprocess.Popen
+def interrupted(*arguments, **keywords):
+    process = start(*arguments, **keywords)
+    print(process.pid, flush=True)
+    os.kill(os.getpid(), signal.SIGTERM)
+    return process
+subprocess.Popen = interrupted
+sys.exit(short_slices.run(["sleep", "600"]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=os.environ | {"PYTHONPATH": str(TOOL.parent)},
+    )
+    assert done.returncode == 128 + signal.SIGTERM
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(done.stdout), signal.SIGKILL)
