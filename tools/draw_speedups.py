@@ -30,8 +30,8 @@ MPIS = ("Open MPI", "MPICH")
 WIDTH, LEFT, RIGHT, TOP = 820, 356, 86, 74
 LINE, BAR, STEP, GAP = 28, 8, 12, 8  # of a case, of its bars and between them, of exchanges
 BASE = LINE / 2 + 4  # of the words of a case
-LEAST, MOST = 0.25, 32  # where the axis begins and ends
-TICKS = (0.25, 0.5, 1, 2, 4, 8, 16, 32)
+LEAST, MOST = 0.0625, 32  # where the axis begins and ends
+TICKS = (0.0625, 0.125, 0.25, 0.5, 1, 2, 4, 8, 16, 32)
 
 
 @dataclass(frozen=True)
