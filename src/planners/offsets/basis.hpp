@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "planners/offsets/dimensions.hpp"
+#include "planners/offsets/axis.hpp"
 
 namespace tonari {
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "planners/offsets/place_map.hpp"
+#include "planners/offsets/routing.hpp"
 
 namespace tonari {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "planners/offsets/dimensions.hpp"
+#include "planners/offsets/axis.hpp"
 
 namespace tonari {
 

@@ -9,6 +9,7 @@
 
 #include "planners/offsets/allgather_tree.hpp"
 #include "planners/offsets/cases.hpp"
+#include "planners/offsets/dimensions.hpp"
 
 namespace tonari {
 namespace {
