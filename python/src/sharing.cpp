@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "cost/simulator.hpp"
 #include "planners/patterns/balance_name.hpp"
+#include "planners/patterns/balanced.hpp"
 #include "planners/patterns/message_sharing.hpp"
 #include "planners/patterns/schedule_file.hpp"
 #include "planners/patterns/store_and_forward.hpp"

@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Setting:
-    """BalanceOptions of the core (planners/patterns/balanced.hpp)."""
+    """BalanceOptions of the core (planners/patterns/balance_options.hpp)."""
 
     stages: int
     price: float = inf

@@ -34,6 +34,7 @@
 #include "planners/graphs/planning_root.hpp"
 #include "planners/graphs/shared_relays.hpp"
 #include "planners/patterns/balance_name.hpp"
+#include "planners/patterns/balanced.hpp"
 
 namespace tonari {
 namespace {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "planners/patterns/balanced.hpp"
+#include "planners/patterns/balance_options.hpp"
 
 namespace tonari {
 

@@ -40,19 +40,10 @@
 // several times as long and tables of ranks * ranks bits.
 #pragma once
 
-#include <limits>
-
+#include "planners/patterns/balance_options.hpp"
 #include "planners/patterns/message_schedule.hpp"
 
 namespace tonari {
-
-struct BalanceOptions {
-  int stages = 2;  // 1 to 8; 1: direct
-  // more words that one message less may cost in thinning: moves along the front. 0: no detours
-  double price = std::numeric_limits<double>::infinity();
-  // most words of all, relative to sending them directly; at least 1
-  double words = std::numeric_limits<double>::infinity();
-};
 
 constexpr int most_balanced_ranks = 1 << 15;  // above, its tables would take gigabytes
 

@@ -6,7 +6,8 @@
 
 #include <span>
 
-#include "planners/patterns/balanced.hpp"
+#include "planners/patterns/balance_options.hpp"
+#include "planners/patterns/message_schedule.hpp"
 #include "planners/patterns/staged_graph.hpp"
 
 namespace tonari {

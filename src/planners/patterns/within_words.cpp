@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "planners/patterns/balanced.hpp"
 #include "planners/patterns/circulant.hpp"
 #include "planners/patterns/many_stages.hpp"
 #include "planners/patterns/message_sharing.hpp"

@@ -7,6 +7,7 @@
 #include "planners/graphs/planning_root.hpp"
 #include "planners/graphs/spread.hpp"
 #include "planners/patterns/balance_name.hpp"
+#include "planners/patterns/balanced.hpp"
 #include "planners/patterns/message_sharing.hpp"
 #include "support/errors.hpp"
 #include "support/random_cases.hpp"
