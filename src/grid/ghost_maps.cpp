@@ -5,18 +5,17 @@
 
 #include "channels/control_messages.hpp"
 #include "engine/agree.hpp"
-#include "grid/halo_grid.hpp"
 
 namespace tonari {
 namespace {
 
-std::vector<int> neighbors_on_node(const HaloGrid& grid) {
+std::vector<int> neighbors_on_node(const GridLayout& layout, const Node& node) {
   std::set<int> found;
-  const Decomposition& parts = grid.shape().parts;
-  for (int s = 0; s < grid.subdomains(); ++s)
+  const Decomposition& parts = layout.shape().parts;
+  for (int s = 0; s < layout.subdomains(); ++s)
     for (const Region v : directions(parts.dims()))
-      if (const auto other = parts.neighbor(grid.rank(), s, v);
-          other && other->rank != grid.rank() && grid.context()->node()->here(other->rank))
+      if (const auto other = parts.neighbor(layout.rank(), s, v);
+          other && other->rank != layout.rank() && node.here(other->rank))
         found.insert(other->rank);
   return {found.begin(), found.end()};
 }
@@ -28,18 +27,19 @@ View words_of(const MappedFile& file) {
 
 }  // namespace
 
-GhostMaps::GhostMaps(const HaloGrid& grid, std::vector<View>& storages)
-    : node_(grid.context()->node()), rank_(grid.rank()) {
-  const MPI_Comm comm = grid.context()->comm();
+GhostMaps::GhostMaps(const Context& context, const GridLayout& layout, const MappedFile& file,
+                     std::vector<View>& storages)
+    : node_(context.node()), rank_(layout.rank()) {
+  const MPI_Comm comm = context.comm();
   run_collectively(comm, [&] {
-    if (static_cast<std::size_t>(grid.shape().copies) > grid.shape().page / GhostTurns::apart)
+    if (static_cast<std::size_t>(layout.shape().copies) > layout.shape().page / GhostTurns::apart)
       fail(Errc::argument, "a grid with mapped ghosts can have ",
-           grid.shape().page / GhostTurns::apart, " copies in pages of ", grid.shape().page,
-           " bytes; shape.copies is ", grid.shape().copies);
-    peers_ = neighbors_on_node(grid);
-    mine_ = words_of(grid.file());
+           layout.shape().page / GhostTurns::apart, " copies in pages of ", layout.shape().page,
+           " bytes; shape.copies is ", layout.shape().copies);
+    peers_ = neighbors_on_node(layout, *node_);
+    mine_ = words_of(file);
   });
-  const std::map<int, FileName> names = swap_names(grid);
+  const std::map<int, FileName> names = swap_names(comm, file);
   run_collectively(comm, [&] {
     std::map<int, std::shared_ptr<const MappedFile>> files;
     try {
@@ -51,17 +51,16 @@ GhostMaps::GhostMaps(const HaloGrid& grid, std::vector<View>& storages)
       fail(error.code(), error.what(),
            "; or leave shape.mapped_ghosts 0: storage mapped then exchanges by messages");
     }
-    map_ghosts(grid, storages, files);
+    map_ghosts(layout, file, storages, files);
     std::map<int, std::byte*> theirs;
     for (const auto& [peer, words] : words_) theirs[peer] = words.data();
     turns_ = std::make_unique<GhostTurns>(mine_.data(), std::move(theirs),
-                                          static_cast<std::size_t>(grid.shape().copies));
+                                          static_cast<std::size_t>(layout.shape().copies));
   });  // nobody frees its file before all have mapped it
 }
 
-std::map<int, FileName> GhostMaps::swap_names(const HaloGrid& grid) const {
-  const MPI_Comm comm = grid.context()->comm();
-  const FileName mine = grid.file().name();
+std::map<int, FileName> GhostMaps::swap_names(MPI_Comm comm, const MappedFile& file) const {
+  const FileName mine = file.name();
   std::map<int, FileName> names;
   for (const int peer : peers_) names[peer] = {};
   ControlMessages messages(comm, grid_files);
@@ -73,22 +72,25 @@ std::map<int, FileName> GhostMaps::swap_names(const HaloGrid& grid) const {
   return names;
 }
 
-void GhostMaps::map_ghosts(const HaloGrid& grid, std::vector<View>& storages,
+void GhostMaps::map_ghosts(const GridLayout& layout, const MappedFile& mine,
+                           std::vector<View>& storages,
                            const std::map<int, std::shared_ptr<const MappedFile>>& files) const {
-  const Decomposition& parts = grid.shape().parts;
-  for (int s = 0; s < grid.subdomains(); ++s)
+  const Decomposition& parts = layout.shape().parts;
+  for (int s = 0; s < layout.subdomains(); ++s)
     for (const Region v : directions(parts.dims())) {
       const auto other = parts.neighbor(rank_, s, v);
       if (!other || !reaches(other->rank)) continue;
-      const MappedFile& file = other->rank == rank_ ? grid.file() : *files.at(other->rank);
-      const std::vector<BrickPiece> here = grid.bricks(s).receive(v);
+      const MappedFile& file = other->rank == rank_ ? mine : *files.at(other->rank);
+      const std::vector<BrickPiece> here = layout.bricks(s).receive(v);
       const std::vector<BrickPiece> there =
-          grid.bricks_of(parts.box(other->rank, other->subdomain)).send(opposite(v, parts.dims()));
-      for (int c = 0; c < grid.shape().copies; ++c)
+          layout.bricks_of(parts.box(other->rank, other->subdomain))
+              .send(opposite(v, parts.dims()));
+      for (int c = 0; c < layout.shape().copies; ++c)
         for (std::size_t i = 0; i < here.size(); ++i) {
-          storages[grid.number(s, c)].replace(
+          storages[layout.number(s, c)].replace(
               here[i].offset, file,
-              {grid.file_offset(other->rank, other->subdomain, c) + there[i].offset, here[i].bytes},
+              {layout.file_offset(other->rank, other->subdomain, c) + there[i].offset,
+               here[i].bytes},
               View::Access::read);
         }
     }

@@ -9,18 +9,19 @@
 
 #include "channels/node.hpp"
 #include "engine/awaited.hpp"
+#include "engine/context.hpp"
 #include "grid/ghost_turns.hpp"
+#include "grid/grid_layout.hpp"
 #include "memory/mapped_file.hpp"
 
 namespace tonari {
 
-class HaloGrid;
-
 class GhostMaps {
  public:
-  // Collective. `storages` are the views of the grid's storage, by HaloGrid::number; their ghosts
-  // are mapped anew, read-only. Throws the same on all ranks.
-  GhostMaps(const HaloGrid& grid, std::vector<View>& storages);
+  // Collective. `storages` are the views of the grid's storage in `file`, by GridLayout::number;
+  // their ghosts are mapped anew, read-only. Throws the same on all ranks.
+  GhostMaps(const Context& context, const GridLayout& layout, const MappedFile& file,
+            std::vector<View>& storages);
 
   // ghosts that it owns are mapped
   bool reaches(int rank) const { return rank == rank_ || words_.contains(rank); }
@@ -32,8 +33,8 @@ class GhostMaps {
   void awaits(int copy, Awaited& awaited) const;  // those that have not published it
 
  private:
-  std::map<int, FileName> swap_names(const HaloGrid& grid) const;
-  void map_ghosts(const HaloGrid& grid, std::vector<View>& storages,
+  std::map<int, FileName> swap_names(MPI_Comm comm, const MappedFile& file) const;
+  void map_ghosts(const GridLayout& layout, const MappedFile& mine, std::vector<View>& storages,
                   const std::map<int, std::shared_ptr<const MappedFile>>& files) const;
 
   std::shared_ptr<const Node> node_;

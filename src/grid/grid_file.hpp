@@ -3,9 +3,6 @@
 // through MPI-IO (numpy/lib/format.py of NumPy says what such files are).
 #pragma once
 
-#include <mpi.h>
-
-#include <cstddef>
 #include <string>
 
 #include "grid/halo_grid.hpp"
@@ -16,9 +13,5 @@ namespace tonari {
 // same on all ranks.
 void save_npy(const HaloGrid& grid, int copy, int field, const std::string& filename);
 void load_npy(HaloGrid& grid, int copy, int field, const std::string& filename);
-
-// NumPy's name for a predefined type of numbers of this many bytes, such as "<f8"; empty if it has
-// none.
-std::string npy_type(MPI_Datatype type, std::size_t bytes);
 
 }  // namespace tonari

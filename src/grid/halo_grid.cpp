@@ -7,7 +7,6 @@
 #include "base/checked.hpp"
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
-#include "grid/ghost_maps.hpp"
 #include "memory/pages.hpp"
 
 namespace tonari {
@@ -38,48 +37,29 @@ std::int64_t cells_with_ghosts(const GridBox& box) {
 
 }  // namespace
 
-HaloGrid::HaloGrid(const std::shared_ptr<SharedComm>& shared, GridShape shape, void* const arrays[])
-    : shape_(std::move(shape)) {
+HaloGrid::HaloGrid(const std::shared_ptr<SharedComm>& shared, GridShape shape,
+                   void* const arrays[]) {
   shared->update_nodes();
   context_ = std::make_shared<Context>(shared);
   run_collectively(context_->comm(), [&] {
-    lay_out();
+    layout_.emplace(std::move(shape), rank());
     if (arrays)
       take_arrays(arrays);
     else
       allocate();
-    if (shape_.mapped_ghosts) ghost_maps_ = std::make_unique<GhostMaps>(*this, views_);
+    if (layout_->shape().mapped_ghosts)
+      ghost_maps_ = std::make_unique<GhostMaps>(*context_, *layout_, *file_, views_);
   });
 }
 
-HaloGrid::~HaloGrid() = default;
-
-void HaloGrid::lay_out() {
-  for (int s = 0; s < shape_.parts.subdomains(); ++s) {
-    boxes_.push_back(shape_.parts.box(rank(), s));
-    check(boxes_.back());
-    if (shape_.bricked()) bricks_.push_back(&bricks_of(boxes_.back()));
-  }
-}
-
-const BrickLayout& HaloGrid::bricks_of(const GridBox& box) const {
-  std::shared_ptr<const BrickLayout>& known = layouts_[box.own];
-  if (!known)
-    known = std::make_shared<const BrickLayout>(
-        box,
-        BrickShape{shape_.brick, static_cast<std::int64_t>(shape_.element_bytes), shape_.fields,
-                   shape_.interleaved, shape_.page ? static_cast<std::int64_t>(shape_.page) : 1},
-        surface_order(shape_.dims()));
-  return *known;
-}
-
 void HaloGrid::take_arrays(void* const arrays[]) {
-  if (shape_.bricked())
+  if (shape().bricked())
     fail(Errc::argument,
          "a program's own arrays can be wrapped by storage array only; pass NULL and copy them in "
          "with tonari_grid_import");
-  const std::size_t count = boxes_.size() * static_cast<std::size_t>(shape_.copies) *
-                            static_cast<std::size_t>(shape_.fields);
+  const std::size_t count = static_cast<std::size_t>(subdomains()) *
+                            static_cast<std::size_t>(shape().copies) *
+                            static_cast<std::size_t>(shape().fields);
   look_for_gpu_drivers();
   for (std::size_t i = 0; i < count; ++i) {
     if (!arrays[i])
@@ -90,19 +70,19 @@ void HaloGrid::take_arrays(void* const arrays[]) {
 }
 
 void HaloGrid::allocate() {
-  if (shape_.storage == GridStorage::mapped) return map_storage();
-  for (int c = 0; c < shape_.copies; ++c)
+  if (shape().storage == GridStorage::mapped) return map_storage();
+  for (int c = 0; c < shape().copies; ++c)
     for (int s = 0; s < subdomains(); ++s) {
       const std::uint64_t field =
           checked_multiply<std::uint64_t>(static_cast<std::uint64_t>(cells_with_ghosts(box(s))),
-                                          shape_.element_bytes, "bytes of a field");
+                                          shape().element_bytes, "bytes of a field");
       memory_.push_back(zeroed(
-          shape_.bricked()
+          shape().bricked()
               ? bricks(s).bytes()
-              : checked_multiply<std::uint64_t>(field, static_cast<std::uint64_t>(shape_.fields),
+              : checked_multiply<std::uint64_t>(field, static_cast<std::uint64_t>(shape().fields),
                                                 "bytes of a subdomain")));
       bytes_ += memory_.back().bytes();
-      for (int f = 0; f < shape_.fields && !shape_.bricked(); ++f)
+      for (int f = 0; f < shape().fields && !shape().bricked(); ++f)
         arrays_.push_back(aligned(memory_.back()) + field * static_cast<std::uint64_t>(f));
     }
 }
@@ -111,34 +91,24 @@ void HaloGrid::map_storage() {
   for (int s = 0; s < subdomains(); ++s) {
     const std::int64_t views = tonari::mappings(bricks(s), ViewKind::neighbors);
     const std::int64_t more =
-        tonari::mappings(bricks(s), shape_.mapped_ghosts ? ViewKind::ghosts : ViewKind::shift);
-    mappings_ = checked_add(mappings_,
-                            checked_multiply<std::int64_t>(views + more, shape_.copies, "mappings"),
-                            "mappings");
+        tonari::mappings(bricks(s), shape().mapped_ghosts ? ViewKind::ghosts : ViewKind::shift);
+    mappings_ = checked_add(
+        mappings_, checked_multiply<std::int64_t>(views + more, shape().copies, "mappings"),
+        "mappings");
     bytes_ = checked_add(
         bytes_,
         checked_multiply<std::uint64_t>(
-            bricks(s).bytes(), static_cast<std::uint64_t>(shape_.copies), "size of the grid"),
+            bricks(s).bytes(), static_cast<std::uint64_t>(shape().copies), "size of the grid"),
         "size of the grid");
   }
   check_mappings(mappings_);
   // Behind the cells a page for the words by which ranks tell each other that a copy is complete.
-  const std::uint64_t all = bytes_ + (shape_.mapped_ghosts ? shape_.page : 0);
-  if (shape_.huge) check_page(shape_.page, true, all);
-  file_ = MappedFile::create(all, shape_.page, shape_.huge);
-  for (int c = 0; c < shape_.copies; ++c)
+  const std::uint64_t all = bytes_ + (shape().mapped_ghosts ? shape().page : 0);
+  if (shape().huge) check_page(shape().page, true, all);
+  file_ = MappedFile::create(all, shape().page, shape().huge);
+  for (int c = 0; c < shape().copies; ++c)
     for (int s = 0; s < subdomains(); ++s)
-      views_.emplace_back(*file_,
-                          std::vector<FilePiece>{{file_offset(rank(), s, c), bricks(s).bytes()}});
-}
-
-std::uint64_t HaloGrid::file_offset(int rank, int subdomain, int copy) const {
-  std::uint64_t offset = 0;
-  for (int s = 0; s < subdomain; ++s)
-    offset +=
-        bricks_of(shape_.parts.box(rank, s)).bytes() * static_cast<std::uint64_t>(shape_.copies);
-  return offset +
-         bricks_of(shape_.parts.box(rank, subdomain)).bytes() * static_cast<std::uint64_t>(copy);
+      views_.emplace_back(*file_, std::vector<FilePiece>{{file_offset(s, c), bricks(s).bytes()}});
 }
 
 std::byte* HaloGrid::storage(int subdomain, int copy) const {
@@ -146,17 +116,17 @@ std::byte* HaloGrid::storage(int subdomain, int copy) const {
 }
 
 std::byte* HaloGrid::base(int subdomain, int copy, int field) const {
-  if (shape_.bricked())
+  if (shape().bricked())
     return storage(subdomain, copy) + bricks(subdomain).field_stride() * field *
-                                          static_cast<std::int64_t>(shape_.element_bytes);
-  return arrays_[number(subdomain, copy) * static_cast<std::size_t>(shape_.fields) +
+                                          static_cast<std::int64_t>(shape().element_bytes);
+  return arrays_[number(subdomain, copy) * static_cast<std::size_t>(shape().fields) +
                  static_cast<std::size_t>(field)];
 }
 
 tonari_array HaloGrid::array(int subdomain) const {
   const GridBox& b = box(subdomain);
   tonari_array array{b.dims, {}, {}, {}, {}, {}};
-  const Cells stride = strides(b, shape_.order);
+  const Cells stride = strides(b, shape().order);
   for (int k = 0; k < b.dims; ++k) {
     array.lower[k] = b.lower[k], array.own[k] = b.own[k], array.upper[k] = b.upper[k];
     array.stride[k] = stride[k];
@@ -166,28 +136,28 @@ tonari_array HaloGrid::array(int subdomain) const {
 
 std::byte* HaloGrid::cell(int subdomain, int copy, int field, const Cells& index) const {
   std::int64_t at = 0;
-  if (shape_.bricked()) {
+  if (shape().bricked()) {
     const BrickLayout& layout = bricks(subdomain);
     std::int64_t brick = 0, inside = 0;
-    for (int k = 0; k < shape_.dims(); ++k) {
+    for (int k = 0; k < shape().dims(); ++k) {
       const std::int64_t from_ghosts = index[k] + box(subdomain).lower[k];  // not negative
       brick = brick * (layout.lower()[k] + layout.own()[k] + layout.upper()[k]) +
-              from_ghosts / shape_.brick[k];
-      inside = inside * shape_.brick[k] + from_ghosts % shape_.brick[k];
+              from_ghosts / shape().brick[k];
+      inside = inside * shape().brick[k] + from_ghosts % shape().brick[k];
     }
     at =
         layout.place()[static_cast<std::size_t>(layout.number()[static_cast<std::size_t>(brick)])] +
         inside;
   } else {
     const tonari_array a = array(subdomain);
-    for (int k = 0; k < shape_.dims(); ++k) at += (index[k] + a.lower[k]) * a.stride[k];
+    for (int k = 0; k < shape().dims(); ++k) at += (index[k] + a.lower[k]) * a.stride[k];
   }
-  return base(subdomain, copy, field) + at * static_cast<std::int64_t>(shape_.element_bytes);
+  return base(subdomain, copy, field) + at * static_cast<std::int64_t>(shape().element_bytes);
 }
 
 Layout HaloGrid::cells(int subdomain, int copy, int field, const CellBox& box) const {
-  if (!shape_.bricked())
-    return bytes_of_cells(this->box(subdomain), shape_.order, box, shape_.element_bytes,
+  if (!shape().bricked())
+    return bytes_of_cells(this->box(subdomain), shape().order, box, shape().element_bytes,
                           reinterpret_cast<std::ptrdiff_t>(base(subdomain, copy, field)));
   Layout layout;
   for_each_piece(subdomain, copy, field, box, [&](std::byte* at, std::size_t bytes) {

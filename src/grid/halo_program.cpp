@@ -16,7 +16,7 @@ bool maps(const HaloGrid& grid, HaloKind kind) {
 
 Layout view_of(const HaloGrid& grid, const HaloRequest& request, const HaloEnd& end, Views& views) {
   std::vector<FilePiece> mapped;
-  const std::uint64_t begin = grid.file_offset(grid.rank(), end.link.subdomain, request.copy);
+  const std::uint64_t begin = grid.file_offset(end.link.subdomain, request.copy);
   for (const BrickPiece& piece : end.pieces) mapped.push_back({begin + piece.offset, piece.bytes});
   views.emplace_back(grid.file(), mapped);
   Layout view;

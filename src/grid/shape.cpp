@@ -12,7 +12,7 @@
 #include "channels/mpi_error.hpp"
 #include "engine/agree.hpp"
 #include "engine/read_topology.hpp"
-#include "grid/grid_file.hpp"
+#include "grid/npy_type.hpp"
 #include "memory/pages.hpp"
 
 namespace tonari {
