@@ -7,14 +7,18 @@
 #include "tonari/vector.h"
 #include "vector/box_lists.hpp"
 #include "vector/id_lists.hpp"
+#include "vector/make_vector.hpp"
 #include "vector/neighbor_lists.hpp"
+#include "vector/one_shots.hpp"
 #include "vector/range_lists.hpp"
+#include "vector/renumber.hpp"
 #include "vector/request.hpp"
 
 using namespace tonari;
 
 struct tonari_vector_s {
   std::unique_ptr<SharedVector> vector;
+  VectorOneShots one_shots;
 };
 
 namespace {
@@ -46,7 +50,10 @@ int init(tonari_vector vector, const VectorCall& call, MPI_Info info, tonari_req
 }
 
 int run(tonari_vector vector, const VectorCall& call) {
-  return guarded([&] { run_vector(vector_of(vector), call); });
+  return guarded([&] {
+    SharedVector& shared = vector_of(vector);
+    vector->one_shots.run(shared, call);
+  });
 }
 
 // What one of the calls with a single field means; which of the buffers is written follows from the

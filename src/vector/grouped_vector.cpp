@@ -4,6 +4,7 @@
 
 #include "engine/agree.hpp"
 #include "vector/read_values.hpp"
+#include "vector/request.hpp"
 
 namespace tonari {
 namespace {

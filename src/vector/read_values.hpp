@@ -3,9 +3,13 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <vector>
 
-#include "vector/request.hpp"
+#include "api/agree_on_arguments.hpp"
+#include "vector/pattern.hpp"
 #include "vector/value_work.hpp"
+#include "vector/vector_call.hpp"
 
 namespace tonari {
 
@@ -39,12 +43,5 @@ VectorValues read_values(const VectorPattern& pattern, const VectorCall& call);
 
 // What of them ranks compare.
 std::array<Alike, 5> alike(Direction direction, const VectorValues& values);
-
-inline const char* exchange_name(Direction direction) {
-  static const char* const names[] = {"forward exchange of a vector",
-                                      "reverse exchange of a vector",
-                                      "combining exchange of a vector"};
-  return names[static_cast<int>(direction)];
-}
 
 }  // namespace tonari

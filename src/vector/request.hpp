@@ -7,17 +7,10 @@
 #include <memory>
 
 #include "api/group.hpp"
-#include "tonari/vector.h"
 #include "vector/shared_vector.hpp"
+#include "vector/vector_call.hpp"
 
 namespace tonari {
-
-struct VectorCall {
-  Direction direction;
-  MPI_Op op;  // unless forward
-  int count;
-  const tonari_vector_field* fields;
-};
 
 // Collective: makes a persistent exchange. `output` is for the request.
 std::shared_ptr<Prepared> prepare_vector(SharedVector& vector, const VectorCall& call,
@@ -25,8 +18,5 @@ std::shared_ptr<Prepared> prepare_vector(SharedVector& vector, const VectorCall&
 
 // Local: reads the call for a group.
 std::unique_ptr<GroupedCall> group_vector(SharedVector& vector, const VectorCall& call);
-
-// Collective: runs one to its end.
-void run_vector(SharedVector& vector, const VectorCall& call);
 
 }  // namespace tonari

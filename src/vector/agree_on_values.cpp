@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vector/agree_on_values.hpp"
+
+#include <array>
+
+#include "api/settings.hpp"
+
+namespace tonari {
+
+AgreedValues agree_on_values(const SharedVector& vector, const VectorCall& call, MPI_Info info,
+                             Output output, const KeptExchanges* kept) {
+  AgreedValues agreed;
+  std::uint64_t settings = 0;
+  const auto things = [&] {
+    const auto [direction, fields, widths, vectors, reductions] =
+        alike(call.direction, agreed.values);
+    const std::array all{direction, fields,     widths,
+                         vectors,   reductions, Alike{settings, other_settings}};
+    agreed.number = KeptExchanges::number_of(all);
+    return KeptExchanges::with_votes(all, kept);
+  };
+  const Compared compared = agree_on_arguments(
+      vector.context().comm(), info, output,
+      [&] {
+        vector.check_direction(call.direction);
+        agreed.values = read_values(vector.pattern(), call);
+        const Settings read = read_settings(info, {});
+        settings = read.fingerprint();
+        agreed.by_thread = read.progress_thread;
+      },
+      things);
+  if (kept) agreed.kept = kept->common(compared);
+  return agreed;
+}
+
+}  // namespace tonari

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vector/build_exchange.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/inner_call.hpp"
+#include "engine/agree.hpp"
+
+namespace tonari {
+namespace {
+
+std::string shapes(const std::vector<ValueField>& fields) {
+  std::string all;
+  for (const ValueField& field : fields)
+    all += text(all.empty() ? "" : "; ", field.shape.vectors,
+                field.shape.vectors == 1 ? " vector" : " vectors", " of ", field.shape.width,
+                " bytes per index");
+  return all;
+}
+
+void describe(const SharedVector& vector, Direction direction, double start,
+              const VectorValues& values, const SteppedExchange& exchange, Prepared& prepared) {
+  prepared.algorithm = vector.route();
+  prepared.operation = operation_of(direction);
+  prepared.tell_of([&exchange](Prepared& all) { return exchange.report_steps(all); });
+  prepared.describe(start, text(exchange_name(direction), ", route ", vector.route(), ", ",
+                                shapes(values.fields)));
+}
+
+// Single calls come with other buffers every time, so they do not ask how these lie.
+Buffering buffering_of(const VectorPattern& pattern, const VectorValues& values, Use use) {
+  if (use != Use::once) return values.in_place ? Buffering::in_place : Buffering::straight;
+  return pattern.listed && pattern.listed->meet ? Buffering::in_place : Buffering::copied;
+}
+
+StartBuffer start_buffer(SpaceId space, const char* name, std::byte* address, std::size_t stride,
+                         std::int64_t indices, const ValueShape& shape) {
+  StartBuffer buffer{space, name, address};
+  if (indices > 0)
+    buffer.touch({address, nullptr,
+                  stride * static_cast<std::size_t>(shape.vectors - 1) +
+                      static_cast<std::size_t>(indices) * shape.width});
+  return buffer;
+}
+
+// In the order in which init takes them.
+StartBuffers start_buffers(Direction direction, const VectorPattern& pattern,
+                           const ValueField& field) {
+  const ValueBuffers& b = field.buffers;
+  const bool forward = direction != Direction::reverse;
+  std::vector buffers{start_buffer(ValueWork::owned_space, forward ? "sendbuf" : "recvbuf", b.owned,
+                                   b.owned_stride, pattern.owned, field.shape),
+                      start_buffer(ValueWork::ghost_space, forward ? "recvbuf" : "sendbuf",
+                                   b.ghosts, b.ghost_stride, pattern.ghost_count, field.shape)};
+  if (!forward) std::swap(buffers[0], buffers[1]);
+  return {"start_with", std::move(buffers), [field, places = places_of(pattern)](Shifts shifts) {
+            ValueField there = field;
+            there.buffers.owned = moved(field.buffers.owned, shifts[ValueWork::owned_space]);
+            there.buffers.ghosts = moved(field.buffers.ghosts, shifts[ValueWork::ghost_space]);
+            check_apart(places, there);
+          }};
+}
+
+// Starts may replace them, where there is one pair.
+void free_buffers(Direction direction, const VectorPattern& pattern, const VectorValues& values,
+                  Prepared& prepared) {
+  if (values.fields.size() == 1)
+    prepared.buffers.emplace(start_buffers(direction, pattern, values.fields.front()));
+  else
+    prepared.fixed = "it exchanges several fields";
+}
+
+}  // namespace
+
+std::shared_ptr<Prepared> build_exchange(SharedVector& vector, Direction direction, double start,
+                                         const VectorValues& values, MPI_Info info, Use use,
+                                         bool by_thread) {
+  std::shared_ptr<Prepared> prepared;
+  run_collectively(vector.context().comm(), [&] {
+    prepared = std::make_shared<Prepared>(vector.shared_context());
+    auto owned = std::make_unique<ValueWork>(
+        vector.program(direction, buffering_of(vector.pattern(), values, use)), values.fields);
+    const ValueWork& work = *owned;
+    std::vector<std::unique_ptr<LocalWork>> works;
+    works.push_back(std::move(owned));
+    auto exchange = std::make_unique<SteppedExchange>(std::move(works), work.steps());
+    for (std::size_t s = 0; s < work.steps(); ++s) {
+      const AbsoluteBlocks send = work.sent(s), receive = work.received(s);
+      const tonari_neighborhood near = vector.near(direction, s);
+      exchange->add_step(prepare(near, Call{Collective::alltoall, send.given(), receive.given()},
+                                 use, info, inside));
+    }
+    const SteppedExchange& stepped = *exchange;
+    prepared->exchange = std::move(exchange);
+    if (by_thread) prepared->drive_by_thread();
+    describe(vector, direction, start, values, stepped, *prepared);
+    if (use != Use::once) free_buffers(direction, vector.pattern(), values, *prepared);
+  });
+  return prepared;
+}
+
+}  // namespace tonari

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vector/make_vector.hpp"
+
+#include <array>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/settings.hpp"
+#include "base/hash.hpp"
+#include "engine/agree.hpp"
+#include "engine/contest.hpp"
+#include "engine/read_topology.hpp"
+#include "vector/find_needs.hpp"
+#include "vector/request.hpp"
+
+namespace tonari {
+namespace {
+
+struct VectorSettings {
+  std::string route = "direct";
+  Tune tune = Tune::automatic;
+  std::uint64_t fingerprint() const {
+    return Hash().bytes(route).word(static_cast<std::uint64_t>(tune)).value();
+  }
+};
+
+VectorSettings read_vector_settings(MPI_Info info) {
+  VectorSettings settings;
+  if (const auto value = lookup(info, SettingId::route)) settings.route = read_route_name(*value);
+  settings.tune = at_init(read_settings(info, {}).tune);
+  return settings;
+}
+
+Error repeated_ghost(const RepeatedPlace& repeat, int rank) {
+  return Error(Errc::argument,
+               text("rank ", rank, " lists place ", repeat.place,
+                    " of its ghosts twice (positions ", repeat.first, " and ", repeat.second,
+                    "); a forward exchange can bring one value there only"));
+}
+
+std::vector<std::string> routes_to_try(const VectorSettings& settings, const Context& context) {
+  if (settings.route != "auto") return {settings.route};
+  std::vector<std::string> names{"direct"};
+  if (context.ranks() >= 4) names.emplace_back("store-and-forward/2");
+  if (context.several_nodes() && context.shares_memory()) names.emplace_back("node");
+  return names;
+}
+
+// Collective, together in the group: what the fastest route depends on.
+std::string question(RankGroup& group, OwnedRange own, std::span<const std::int64_t> needs) {
+  Hash hash;
+  hash.word(own.first).word(own.count);
+  for (const std::int64_t index : needs) hash.word(index);
+  const auto print = static_cast<Word>(hash.value() >> 24);  // room for the sum of many
+  return text("route|", std::hex, group.sum(print));
+}
+
+// A route is timed on a forward exchange of one vector of doubles. Algorithms and channels are
+// measured, too, as for any request: a route is as fast as they are, and what is measured is
+// remembered for the requests to come.
+struct TimedRoute {
+  std::unique_ptr<SharedVector> vector = nullptr;
+  std::vector<double> owned = {}, ghosts = {};
+  std::shared_ptr<Prepared> forward = nullptr;
+
+  Exchange& exchange() {
+    owned.resize(static_cast<std::size_t>(vector->pattern().owned));
+    ghosts.resize(static_cast<std::size_t>(vector->pattern().ghost_count));
+    const tonari_vector_field field{{}, owned.data(), ghosts.data(), {}};
+    const VectorCall call{Direction::forward, MPI_OP_NULL, 1, &field};
+    forward = prepare_vector(*vector, call, MPI_INFO_NULL, inside);
+    return *forward->exchange;
+  }
+};
+
+// Collective, together on the communicator.
+std::unique_ptr<SharedVector> by_fastest_route(const std::shared_ptr<SharedComm>& shared,
+                                               const VectorLists& lists,
+                                               const VectorSettings& settings) {
+  shared->update_nodes();
+  const auto context = std::make_shared<Context>(shared);
+  RankGroup& group = shared->group();
+  const FoundNeeds found = find_needs(*context, group, lists);
+  const OwnedRanges& ranges = found.ranges;
+  const OwnedRange own = found.own;
+  const ListedNeeds& needs = found.needs;
+  Alternatives routes{routes_to_try(settings, *context), {}, {}};
+  if (routes.names.size() > 1)
+    group.run_collectively([&] { routes.question = question(group, own, needs.indices); });
+  std::vector<TimedRoute> timed(routes.names.size());
+  routes.make = [&](std::size_t k) {
+    const std::string& name = routes.names[k];
+    const VectorRoute route = VectorRoute::named(name, *context);
+    group.run_collectively([&] {
+      VectorPattern pattern = discover(group, ranges, own, needs.indices, route);
+      if (lists.lists_places()) list_places(pattern, needs.places);
+      timed[k].vector = std::make_unique<SharedVector>(context, name, std::move(pattern));
+    });
+  };
+  routes.timed = [&](std::size_t k) -> Exchange& { return timed[k].exchange(); };
+  return std::move(timed[decide(*context, settings.tune, routes).winner].vector);
+}
+
+}  // namespace
+
+std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, const VectorLists& lists, MPI_Info info,
+                                          Output output, const std::optional<Error>& wrong) {
+  require_one_group(comm);  // all ranks know
+  const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
+  VectorSettings settings;
+  agree_on_arguments(
+      shared->comm(), info, output,
+      [&] {
+        if (wrong) throw *wrong;
+        lists.check(shared->ranks());
+        settings = read_vector_settings(info);
+      },
+      [&] { return std::array{Alike{settings.fingerprint(), other_settings}}; });
+  std::unique_ptr<SharedVector> made;
+  run_collectively(shared->comm(), [&] {
+    made = by_fastest_route(shared, lists, settings);
+    if (const auto repeat = find_repeat(made->pattern().ghost_places))
+      made->forbid_forward(repeated_ghost(*repeat, made->context().rank()));
+  });
+  return made;
+}
+
+}  // namespace tonari
