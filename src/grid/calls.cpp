@@ -16,6 +16,7 @@
 #include "grid/halo_grid.hpp"
 #include "grid/halo_plan.hpp"
 #include "grid/halo_request.hpp"
+#include "grid/run_halo.hpp"
 
 using namespace tonari;
 

@@ -5,7 +5,6 @@
 #include <span>
 #include <utility>
 
-#include "base/hash.hpp"
 #include "engine/agree.hpp"
 #include "engine/plan_exchange.hpp"
 #include "grid/ghost_maps.hpp"
@@ -151,14 +150,6 @@ class Builder {
 };
 
 }  // namespace
-
-std::uint64_t HaloSettings::fingerprint() const {
-  return Hash()
-      .word(kind ? static_cast<std::uint64_t>(*kind) + 1 : 0)
-      .word(faces)
-      .word(common.fingerprint())
-      .value();
-}
 
 HaloWays build_ways(const HaloTask& task, HaloKind kind, std::size_t contenders,
                     const std::shared_ptr<const GridMark>& mark) {

@@ -5,23 +5,16 @@
 #include <mpi.h>
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "api/prepared.hpp"
 #include "api/request.hpp"
 #include "grid/halo_grid.hpp"
 #include "grid/halo_program.hpp"
+#include "grid/halo_settings.hpp"
 #include "grid/halo_use.hpp"
 
 namespace tonari {
-
-struct HaloSettings {
-  std::optional<HaloKind> kind;  // none: auto
-  bool faces = false;
-  Settings common;
-  std::uint64_t fingerprint() const;
-};
 
 // Of one kind: one exchange, or several of which starts choose.
 struct HaloWays {

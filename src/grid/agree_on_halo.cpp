@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "grid/agree_on_halo.hpp"
+
+#include <array>
+
+namespace tonari {
+
+AgreedHalo agree_on_halo(const HaloGrid& grid, const HaloCall& call, MPI_Info info, Output output,
+                         const KeptExchanges* kept) {
+  AgreedHalo agreed;
+  const auto things = [&] {
+    const auto [copy, direction, ghosts, reduction] = alike(grid, call, agreed.request);
+    const std::array all{copy, direction, ghosts, reduction,
+                         Alike{agreed.settings.fingerprint(), other_settings}};
+    agreed.call = KeptExchanges::number_of(all);
+    return KeptExchanges::with_votes(all, kept);
+  };
+  const Compared compared = agree_on_arguments(
+      grid.context()->comm(), info, output,
+      [&] {
+        agreed.request = read_request(grid.shape(), call);
+        agreed.settings = read_halo_settings(info, grid.shape(), agreed.request);
+      },
+      things);
+  if (kept) agreed.kept = kept->common(compared);
+  if (agreed.settings.faces) agreed.request.reach.along = 1;  // the key was compared by itself
+  return agreed;
+}
+
+}  // namespace tonari

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The settings of halo exchanges.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "api/settings.hpp"
+#include "grid/halo_program.hpp"
+
+namespace tonari {
+
+struct HaloSettings {
+  std::optional<HaloKind> kind;  // none: auto
+  bool faces = false;
+  Settings common;
+  std::uint64_t fingerprint() const;
+};
+
+// Throws Errc::argument, and Errc::algorithm if such a request on such a grid has no kind that is
+// named so. Local.
+HaloSettings read_halo_settings(MPI_Info info, const GridShape& shape, const HaloRequest& request);
+
+}  // namespace tonari

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "grid/run_halo.hpp"
+
+#include <utility>
+
+#include "api/request_record.hpp"
+#include "grid/agree_on_halo.hpp"
+#include "grid/build_halo.hpp"
+
+namespace tonari {
+
+void run_halo(const std::shared_ptr<HaloGrid>& grid, const HaloCall& call, KeptExchanges& kept) {
+  const double start = MPI_Wtime();
+  AgreedHalo agreed = agree_on_halo(*grid, call, MPI_INFO_NULL, inside, &kept);
+  agreed.settings.common.tune = Tune::off;
+  std::shared_ptr<Prepared> prepared = agreed.kept;
+  if (!prepared) {
+    prepared = build_halo({grid, agreed.request, Use::once, MPI_INFO_NULL, agreed.settings}, start);
+    kept.keep(agreed.call, prepared);
+  }
+  run_to_end(*recorded(std::move(prepared), CalledBy::one_shot));
+}
+
+}  // namespace tonari

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Single calls for halo exchanges: they keep what they make for the same calls to come.
+#pragma once
+
+#include <memory>
+
+#include "api/kept_exchanges.hpp"
+#include "grid/halo_call.hpp"
+
+namespace tonari {
+
+// Collective: runs one to its end. Exchanges that it makes are kept in `kept`.
+void run_halo(const std::shared_ptr<HaloGrid>& grid, const HaloCall& call, KeptExchanges& kept);
+
+}  // namespace tonari
