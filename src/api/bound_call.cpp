@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "api/handles.hpp"
+#include "api/request_cache.hpp"
 #include "engine/agree.hpp"
 
 namespace tonari {

@@ -11,7 +11,7 @@ namespace {
 class GroupedOperation final : public GroupedCall {
  public:
   GroupedOperation(const tonari_neighborhood_s& near, const Call& call)
-      : context_(near.context), call_(read_call(near, call)) {
+      : context_(near.context), call_(read_call(*near.context, call)) {
     TypeDuplicates duplicate(types_);
     for (auto* side : {&call_.arguments.send, &call_.arguments.recv})
       for (TypedBlock& block : *side) block.type = duplicate(block.type);

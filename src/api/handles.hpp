@@ -1,37 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The objects behind the opaque handles of tonari.h.
+// The object behind the handle of a neighborhood, and how handles of any kind are freed.
 #pragma once
 
 #include <array>
-#include <map>
 #include <memory>
-#include <string>
 
 #include "api/bound_call.hpp"
 #include "api/guard.hpp"
 #include "api/one_shots.hpp"
 #include "api/prepared.hpp"
+#include "api/remembered_choices.hpp"
 #include "api/request_cache.hpp"
 #include "channels/mpi_usable.hpp"
-#include "engine/selector.hpp"
 
 struct tonari_neighborhood_s {
   std::shared_ptr<tonari::Context> context;
   // For one-shot calls, the same on all ranks: the choices for kinds of problems, and the latest
   // prepared exchanges.
-  std::map<std::string, tonari::Choice> choices;
+  tonari::RememberedChoices choices;
   tonari::RequestCache cache;
   // One-shot calls for which nothing is forced; made by the first of them.
   std::unique_ptr<tonari::OneShots> one_shots;
   // With cdag_static_buffers: the first call of each operation, bound.
   std::array<tonari::BoundCall, tonari::operations> bound;
-};
-
-struct tonari_request_s {
-  std::shared_ptr<tonari::Prepared> prepared;
-  bool active = false;
-  bool once = false;    // from a non-blocking one-shot call: it cannot be started again
-  bool may_go = false;  // completed together with one that failed: it may be freed
 };
 
 namespace tonari {

@@ -144,7 +144,8 @@ std::unique_ptr<tonari_neighborhood_s> of_large_graph(const std::shared_ptr<Shar
     });
   }
   auto handle = handle_of(shared, lists, mine.settings);
-  if (mine.settings.exact_byte_communications) promise_exact_sizes(handle.get(), lists);
+  if (mine.settings.exact_byte_communications)
+    promise_exact_sizes(*handle->context, handle->choices, lists);
   return handle;
 }
 

@@ -5,8 +5,7 @@
 #include <cstring>
 
 #include "api/buffer.hpp"
-#include "api/handles.hpp"
-#include "api/request.hpp"
+#include "api/read_call.hpp"
 
 namespace tonari {
 namespace {
@@ -148,24 +147,24 @@ OneShots::OneShots(std::shared_ptr<Context> context, std::shared_ptr<Streams> st
   make_room_in_flight();
 }
 
-CallShape& OneShots::shape_of(const tonari_neighborhood_s& near, const Call& call) {
+CallShape& OneShots::shape_of(const Call& call) {
   const auto found =
       std::ranges::find_if(shapes_, [&](const auto& shape) { return shape->same(call); });
-  if (found == shapes_.end()) return read_shape(near, call);
+  if (found == shapes_.end()) return read_shape(call);
   if (found != shapes_.begin()) std::rotate(shapes_.begin(), found, found + 1);
   CallShape& shape = *shapes_.front();
   if (!shape.fits(call)) {
-    (void)read_call(near, call);
+    (void)read_call(*context_, call);
     shape.remember(call);
   }
   return shape;
 }
 
-CallShape& OneShots::read_shape(const tonari_neighborhood_s& near, const Call& call) {
+CallShape& OneShots::read_shape(const Call& call) {
   auto shape = std::make_shared<CallShape>();
   shape->collective = call.collective;
   shape->freed = marked_types_freed();
-  const auto [arguments, binding, sizes] = read_call(near, call);
+  const auto [arguments, binding, sizes] = read_call(*context_, call);
   const LocalTopology& topology = context_->topology();
   shape->send = SideShape(call.send, call.blocks_sent(topology));
   shape->recv = SideShape(call.recv, call.blocks_received(topology));
@@ -205,8 +204,8 @@ const HopTable::Way* OneShots::way_unread(const Call& call) const {
   return hops_.find(call.collective, sent.value_or(*received), received.value_or(*sent));
 }
 
-void OneShots::expect(const tonari_neighborhood_s& near, const Call& call, bool for_request) {
-  (void)shape_of(near, call);
+void OneShots::expect(const Call& call, bool for_request) {
+  (void)shape_of(call);
   if (for_request) idle(way_of(call)).prepared->arrivals.reserve(shapes_.front()->arrivals.size());
 }
 
@@ -222,14 +221,14 @@ void OneShots::refuse(const Call& call, const Error& why) {
   }
 }
 
-void OneShots::run(const tonari_neighborhood_s& near, const Call& call) {
+void OneShots::run(const Call& call) {
   if (records_) [[unlikely]]
-    return run_recorded(near, call);
+    return run_recorded(call);
   check_usable(*streams_, "neighborhood");
   const CallShape* shape = nullptr;
   const std::optional<Error> wrong = error_of([&] {
     throw_refusal();
-    shape = &shape_of(near, call);
+    shape = &shape_of(call);
     last_ways_[call.operation()] = shape->way;
     if (shape->hops)
       combining_.bind(*shape->hops, spaces_of(call));
@@ -245,7 +244,7 @@ void OneShots::run(const tonari_neighborhood_s& near, const Call& call) {
 }
 
 // The same without the records. So there is one copy of it, and no call more where there are none.
-void OneShots::run_recorded(const tonari_neighborhood_s& near, const Call& call) {
+void OneShots::run_recorded(const Call& call) {
   const std::shared_ptr<CallRecord> record = record_of(call);
   struct Aside {
     explicit Aside(std::unique_ptr<Records>& of) : place(of), records(std::move(of)) {}
@@ -253,9 +252,9 @@ void OneShots::run_recorded(const tonari_neighborhood_s& near, const Call& call)
     std::unique_ptr<Records>& place;
     std::unique_ptr<Records> records;
   } const aside(records_);
-  if (!record) return run(near, call);
+  if (!record) return run(call);
   record->run([&] {
-    run(near, call);
+    run(call);
     const HopTable::Way* const way = way_of(call);
     record->chose(streamed_algorithm(way));
     return way ? combining_.traffic() : blocking_.traffic();
@@ -278,14 +277,13 @@ std::shared_ptr<CallRecord> OneShots::record_of(const Call& call) noexcept {
   return record;
 }
 
-std::shared_ptr<Prepared> OneShots::prepare(const tonari_neighborhood_s& near, const Call& call,
-                                            Output output) {
+std::shared_ptr<Prepared> OneShots::prepare(const Call& call, Output output) {
   check_usable(*streams_, "neighborhood");
   Started* started = nullptr;
   const std::optional<Error> wrong = error_of([&] {
     throw_refusal();
     require(output.address, output.name);
-    const std::shared_ptr<CallShape> shape = shape_of(near, call).shared_from_this();
+    const std::shared_ptr<CallShape> shape = shape_of(call).shared_from_this();
     const HopTable::Way* const way = last_ways_[call.operation()] = shape->way;
     started = &idle(way);
     Prepared& prepared = *started->prepared;

@@ -18,8 +18,6 @@
 #include "engine/hop_table.hpp"
 #include "engine/recorded_exchange.hpp"
 
-struct tonari_neighborhood_s;
-
 namespace tonari {
 
 // Of one side of a call all but its buffer.
@@ -72,13 +70,12 @@ class OneShots {
            WaitPolicy wait);
 
   // Reads what a call needs, so that it fails on no rank alone.
-  void expect(const tonari_neighborhood_s& near, const Call& call, bool for_request);
+  void expect(const Call& call, bool for_request);
 
-  // near: whose these are. Throw what is wrong here, or at a neighbor, once the exchange is over.
-  void run(const tonari_neighborhood_s& near, const Call& call);
+  // Throw what is wrong here, or at a neighbor, once the exchange is over.
+  void run(const Call& call);
   // To be started, for a request.
-  std::shared_ptr<Prepared> prepare(const tonari_neighborhood_s& near, const Call& call,
-                                    Output output);
+  std::shared_ptr<Prepared> prepare(const Call& call, Output output);
 
  private:
   struct Started {
@@ -94,14 +91,14 @@ class OneShots {
   using Records = std::array<std::shared_ptr<CallRecord>, operations>;
   static constexpr std::size_t most_shapes = 16;
 
-  CallShape& shape_of(const tonari_neighborhood_s& near, const Call& call);
-  CallShape& read_shape(const tonari_neighborhood_s& near, const Call& call);
+  CallShape& shape_of(const Call& call);
+  CallShape& read_shape(const Call& call);
   const HopTable::Way* way_of(const Call& call) const;
   const HopTable::Way* way_unread(const Call& call) const;
   void refuse(const Call& call, const Error& why);
   Started& idle(const HopTable::Way* way);
   Started made(const HopTable::Way* way);
-  void run_recorded(const tonari_neighborhood_s& near, const Call& call);
+  void run_recorded(const Call& call);
   std::shared_ptr<CallRecord> record_of(const Call& call) noexcept;
 
   std::shared_ptr<Context> context_;

@@ -66,7 +66,7 @@ bool by_streams(tonari_neighborhood near, const Call& call, Output output) {
 int completed(tonari_neighborhood near, const Call& call) {
   return guarded([&] {
     if (by_streams(near, call, inside))
-      near->one_shots->run(*near, call);
+      near->one_shots->run(call);
     else
       run_to_end(*recorded(ready(near, call, inside), CalledBy::one_shot));
   });
@@ -74,7 +74,7 @@ int completed(tonari_neighborhood near, const Call& call) {
 
 int started(tonari_neighborhood near, tonari_request* request, const Call& call) {
   return start_once(request, [&](Output output) {
-    return by_streams(near, call, output) ? near->one_shots->prepare(*near, call, output)
+    return by_streams(near, call, output) ? near->one_shots->prepare(call, output)
                                           : ready(near, call, output);
   });
 }

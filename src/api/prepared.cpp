@@ -4,12 +4,19 @@
 #include <new>
 #include <utility>
 
-#include "api/handles.hpp"
 #include "channels/mpi_usable.hpp"
 #include "engine/agree.hpp"
 #include "engine/hang_report.hpp"
 
 namespace tonari {
+
+std::vector<Arrival> arrivals(const LocalTopology& topology, const Binding& binding) {
+  std::vector<Arrival> all(as_given(topology).sources.size());
+  for (std::size_t i = 0; i < binding.recv.size(); ++i)
+    if (const std::size_t number = given_number(topology, Buffer::recv, i); number < all.size())
+      all[number] = {binding.recv[i].address, binding.recv[i].bytes, i};
+  return all;
+}
 
 Prepared::Prepared(std::shared_ptr<Context> for_context)
     : context(std::move(for_context)), spare(std::make_unique<tonari_request_s>()) {

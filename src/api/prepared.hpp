@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An exchange ready to be started, and what tonari_request_get_info reports about it.
+// An exchange ready to be started, what tonari_request_get_info reports about it, and the handle of
+// a program's request that starts it.
 #pragma once
 
 #include <functional>
@@ -9,15 +10,26 @@
 #include <string>
 #include <vector>
 
-#include "api/request_record.hpp"
 #include "api/start_buffers.hpp"
 #include "base/error.hpp"
 #include "engine/context.hpp"
 #include "engine/exchange.hpp"
 #include "engine/in_flight.hpp"
 #include "engine/online_exchange.hpp"
+#include "engine/recorded.hpp"
 #include "select/break_even.hpp"
 #include "tonari/tonari.h"
+
+namespace tonari {
+struct Prepared;
+}
+
+struct tonari_request_s {
+  std::shared_ptr<tonari::Prepared> prepared;
+  bool active = false;
+  bool once = false;    // from a non-blocking one-shot call: it cannot be started again
+  bool may_go = false;  // completed together with one that failed: it may be freed
+};
 
 namespace tonari {
 
@@ -27,6 +39,8 @@ struct Arrival {
   Bytes bytes = 0;
   std::size_t number = 0;  // the block's number in the exchange
 };
+// The receive blocks by the program's numbers.
+std::vector<Arrival> arrivals(const LocalTopology& topology, const Binding& binding);
 
 // A request's handle shares this with the neighborhood, which keeps it for the next call.
 struct Prepared {
@@ -92,7 +106,7 @@ struct Prepared {
   // For the report: what this is (the same words on all ranks; by default the description's first
   // line), and what is recorded of it.
   std::string operation, label;
-  std::unique_ptr<RequestRecord> record;
+  std::unique_ptr<Recorded> record;
   bool recorded = false;  // there, or with others
 
  private:

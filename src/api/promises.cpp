@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "api/request.hpp"
 #include "api/sizes.hpp"
 #include "channels/table.hpp"
 #include "engine/agree.hpp"
@@ -64,8 +63,7 @@ bool everywhere(Context& context, bool here) {
 }
 
 // Prepares sizes, variants, the choice, and the sizes of forwarded blocks.
-void plan_ahead(tonari_neighborhood near, Collective collective) {
-  Context& context = *near->context;
+void plan_ahead(Context& context, RememberedChoices& choices, Collective collective) {
   ExactSizes& exact = *context.exact_sizes();
   ExactSizes::Known& known = exact.of(collective);
   Binding binding;
@@ -95,7 +93,7 @@ void plan_ahead(tonari_neighborhood near, Collective collective) {
                           context.reads_memory(),
                           context.several_nodes(),
                           all_channels()};
-    std::vector<Candidate> chosen{remembered_choice(near, problem, context.settings()).candidate};
+    std::vector<Candidate> chosen{choices.of(context, problem, context.settings()).candidate};
     // later calls find it, where requests share one
     if (!chosen.front().planned) context.graph_for_request();
     exchange_forwarded_sizes(context, chosen, problem, context.settings(), binding);
@@ -120,14 +118,13 @@ void check_weights(const TopologyLists& lists, int rank) {
   check(lists.source_weights, "source");
 }
 
-void promise_exact_sizes(tonari_neighborhood near, const TopologyLists& lists) {
-  Context& context = *near->context;
+void promise_exact_sizes(Context& context, RememberedChoices& choices, const TopologyLists& lists) {
   run_collectively(context.comm(), [&] {
     compare_ends(context, lists);
     context.promise({in_our_order(context.topology(), lists), {}});
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
       try {
-        run_collectively(context.comm(), [&] { plan_ahead(near, collective); });
+        run_collectively(context.comm(), [&] { plan_ahead(context, choices, collective); });
       } catch (const Error& error) {
         // the requested algorithm may not exist for this collective; all ranks find out
         if (error.code() != Errc::algorithm) throw;

@@ -3,7 +3,9 @@
 // §II-B), and what is prepared for them at once.
 #pragma once
 
-#include "api/handles.hpp"
+#include "api/remembered_choices.hpp"
+#include "channels/arguments.hpp"
+#include "engine/context.hpp"
 #include "engine/read_topology.hpp"
 
 namespace tonari {
@@ -12,9 +14,9 @@ namespace tonari {
 void check_weights(const TopologyLists& lists, int rank);
 
 // Collective. Compares the weights at both ends of every edge, plans both collectives with these
-// sizes and chooses for one-shot calls. Requests then only bind buffers. `near` has no promised
-// sizes so far, and `lists` has weights.
-void promise_exact_sizes(tonari_neighborhood near, const TopologyLists& lists);
+// sizes and chooses for one-shot calls, which remember it. Requests then only bind buffers.
+// `context` has no promised sizes so far, and `lists` has weights.
+void promise_exact_sizes(Context& context, RememberedChoices& choices, const TopologyLists& lists);
 
 // Throws Errc::promise, naming rank, block and both sizes, if this rank's blocks do not have the
 // promised lengths. Local.

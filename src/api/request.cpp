@@ -2,10 +2,8 @@
 #include "api/request.hpp"
 
 #include <array>
-#include <map>
 
-#include "api/buffer.hpp"
-#include "api/promises.hpp"
+#include "api/read_call.hpp"
 #include "api/settings.hpp"
 #include "channels/table.hpp"
 #include "engine/agree.hpp"
@@ -17,104 +15,13 @@
 namespace tonari {
 namespace {
 
-std::string block_name(const Placed& block) {
-  return text(block.written ? "receive block " : "send block ", block.block);
-}
-
-// The blocks by the program's numbers. An allgather has one block to send.
-std::size_t number(const LocalTopology& topology, Collective collective, Buffer side,
-                   std::size_t i) {
-  return side == Buffer::send && collective == Collective::allgather
-             ? 0
-             : given_number(topology, side, i);
-}
-
-void check_overlaps(const LocalTopology& topology, Collective collective, const Binding& binding) {
-  std::vector<Placed> placed;
-  std::vector<Layout> whole(binding.send.size() + binding.recv.size());
-  const auto add = [&](const std::vector<Block>& blocks, Buffer side) {
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-      const Block& b = blocks[i];
-      if (b.bytes == 0) continue;
-      Layout& bytes = whole[placed.size()];
-      if (!b.layout) bytes.add(0, b.bytes);
-      const auto named = static_cast<std::uint32_t>(number(topology, collective, side, i));
-      placed.push_back({reinterpret_cast<std::uintptr_t>(b.address), b.layout ? b.layout : &bytes,
-                        named, side == Buffer::recv});
-    }
-  };
-  add(binding.send, Buffer::send);
-  add(binding.recv, Buffer::recv);
-  Overlap overlap;
-  if (!find_overlap(placed, overlap)) return;
-  fail(Errc::buffers, "on rank ", topology.vertex.rank, " ", block_name(placed[overlap.first]),
-       " and ", block_name(placed[overlap.second]),
-       " overlap; a receive block must share no byte with another block");
-}
-
-// One side of a call.
-struct Side {
-  Buffer buffer;
-  const void* address;
-  const std::vector<TypedBlock>& typed;
-  const std::vector<Block>& blocks;
-
-  // The bytes from its lowest to its highest, counted from the displacement.
-  std::pair<std::ptrdiff_t, std::ptrdiff_t> span(std::size_t i) const {
-    const Block& b = blocks[i];
-    if (b.layout) return b.layout->span();
-    const auto origin = reinterpret_cast<std::uintptr_t>(address) +
-                        static_cast<std::uintptr_t>(typed[i].displacement);
-    const auto first =
-        static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(b.address) - origin);
-    return {first, first + static_cast<std::ptrdiff_t>(b.bytes)};
-  }
-};
-
-// Compares addresses, not buffers: a null buffer with absolute displacements is MPI_BOTTOM.
-void check_addresses(const LocalTopology& topology, Collective collective, const Side& side) {
-  const char* const name = side.buffer == Buffer::send ? "send" : "receive";
-  for (std::size_t i = 0; i < side.blocks.size(); ++i) {
-    const Block& b = side.blocks[i];
-    if (b.bytes == 0) continue;
-    const auto span = side.span(i);
-    check_place(side.address, side.typed[i].displacement, span);
-    const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(b.address) +
-                                 static_cast<std::uintptr_t>(b.layout ? span.first : 0);
-    if (first < first_page)
-      fail(Errc::argument, name, " block ", number(topology, collective, side.buffer, i), " has ",
-           b.bytes, " bytes, but `", side.buffer == Buffer::send ? "sendbuf" : "recvbuf",
-           "` is NULL");
-    if (!side.address && on_gpu(b.address))
-      require_on_host(b.address,
-                      text(name, " block ", number(topology, collective, side.buffer, i)).c_str());
-  }
-}
-
 // The arguments of this rank.
-struct LocalArguments {
+struct LocalArguments : ReadCall {
   Settings settings;
-  Arguments arguments;
-  Binding binding;
-  SizePrint sizes;
   std::array<bool, RequestCache::places> matches{};  // for each entry of the cache
   bool is_part = false;                              // of a request that the program gets
   ReadsBlocks reads = ReadsBlocks::in_buffer;
 };
-
-// The blocks of a call.
-void read_blocks(Context& context, const Call& call, LocalArguments& mine) {
-  const LocalTopology& topology = context.topology();
-  mine.arguments = call.read(topology);
-  mine.binding = bind(mine.arguments);
-  mine.sizes = SizePrint(topology, call.collective, mine.binding);
-  leave_out_missing(topology.vertex, mine.arguments, mine.binding);
-  check_addresses(topology, call.collective,
-                  {Buffer::send, mine.arguments.sendbuf, mine.arguments.send, mine.binding.send});
-  check_addresses(topology, call.collective,
-                  {Buffer::recv, mine.arguments.recvbuf, mine.arguments.recv, mine.binding.recv});
-  if (context.exact_sizes()) check_exact_sizes(context, call.collective, mine.binding);
-}
 
 // Checks everything that this rank can check by itself.
 void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info,
@@ -373,21 +280,6 @@ bool tunes_at_init(const Settings& settings, Use use, const Output& output) {
 
 }  // namespace
 
-std::vector<Arrival> arrivals(const LocalTopology& topology, const Binding& binding) {
-  std::vector<Arrival> all(as_given(topology).sources.size());
-  for (std::size_t i = 0; i < binding.recv.size(); ++i)
-    if (const std::size_t number = given_number(topology, Buffer::recv, i); number < all.size())
-      all[number] = {binding.recv[i].address, binding.recv[i].bytes, i};
-  return all;
-}
-
-ReadCall read_call(const tonari_neighborhood_s& near, const Call& call) {
-  LocalArguments mine;
-  read_blocks(*near.context, call, mine);
-  check_overlaps(near.context->topology(), call.collective, mine.binding);
-  return {std::move(mine.arguments), std::move(mine.binding), std::move(mine.sizes)};
-}
-
 void agree_on_ends(Context& context, const ReadCall& call) {
   const Collective collective = call.arguments.collective;
   const auto [one_size, by_number] = call.sizes.ballots();
@@ -422,22 +314,10 @@ void connect_streams(tonari_neighborhood near, const Call& call, Output output) 
     const WaitPolicy wait{context.node()->crowded(), mine.settings.timeout};
     HopTable hops(context, streams, mine.settings.tune, wait);
     made = std::make_unique<OneShots>(near->context, std::move(streams), std::move(hops), wait);
-    made->expect(*near, call, output.name != nullptr);
+    made->expect(call, output.name != nullptr);
   });
   context.take_tags(stream_tags);
   near->one_shots = std::move(made);
-}
-
-const Choice& remembered_choice(tonari_neighborhood near, const Problem& problem,
-                                const Settings& settings) {
-  const std::string key = text(problem_key(problem, settings), "|", settings.fingerprint());
-  if (const auto known = near->choices.find(key); known != near->choices.end())
-    return known->second;
-  std::map<std::string, Choice> fresh;
-  fresh.emplace(key, choose_unmeasured(*near->context, problem, settings));
-  stay_together(near->context->comm());
-  near->choices.merge(fresh);  // on all ranks or on none: it decides who asks the others
-  return near->choices.find(key)->second;
 }
 
 std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Use use,
@@ -454,9 +334,10 @@ std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Us
   run_collectively(near->context->comm(), [&] {
     const Problem problem = problem_of(*near->context, call.collective, agreed, mine);
     mine.binding.uniform = problem.sizes.bytes;
-    const Choice choice = use == Use::once ? remembered_choice(near, problem, mine.settings)
-                                           : choose(*near->context, problem, mine.settings,
-                                                    mine.arguments, mine.binding);
+    const Choice choice =
+        use == Use::once
+            ? near->choices.of(*near->context, problem, mine.settings)
+            : choose(*near->context, problem, mine.settings, mine.arguments, mine.binding);
     made = make(*near, call, start, choice, problem, mine);
     if (use == Use::persistent && output.name) free_buffers(*made.prepared, call.collective, mine);
   });

@@ -5,8 +5,8 @@
 #include "api/agree_on_arguments.hpp"
 #include "api/call.hpp"
 #include "api/handles.hpp"
+#include "api/read_call.hpp"
 #include "api/request_record.hpp"
-#include "api/sizes.hpp"
 
 namespace tonari {
 
@@ -31,19 +31,9 @@ std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Us
                                   ReadsBlocks reads = ReadsBlocks::in_buffer,
                                   std::size_t contenders = Race::most_candidates);
 
-// This rank's arguments of a one-shot call, checked as far as one rank can check them. Local.
-struct ReadCall {
-  Arguments arguments;
-  Binding binding;
-  SizePrint sizes;
-};
-ReadCall read_call(const tonari_neighborhood_s& near, const Call& call);
 // Collective: whether all ranks call the same collective, and both ends of every block expect the
 // same size. Throws the same on all ranks if not.
 void agree_on_ends(Context& context, const ReadCall& call);
-
-// The receive blocks by the program's numbers.
-std::vector<Arrival> arrivals(const LocalTopology& topology, const Binding& binding);
 
 // Whether one-shot calls go by streams: nothing is forced, by the environment or by what was
 // inherited.
@@ -53,10 +43,6 @@ void connect_streams(tonari_neighborhood near, const Call& call, Output output);
 
 // Gives the program a handle of it. This needs no memory: a prepared exchange comes with a handle.
 tonari_request request_of(std::shared_ptr<Prepared> prepared);
-
-// Collective if the problem is new to the neighborhood. Measures nothing.
-const Choice& remembered_choice(tonari_neighborhood near, const Problem& problem,
-                                const Settings& settings);
 
 // The three forms of a call, from arguments to the function's result. prepare(output) returns what
 // is prepared for the call.

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "api/handles.hpp"
+#include "api/prepared.hpp"
 
 namespace tonari {
 namespace {

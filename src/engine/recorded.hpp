@@ -10,6 +10,7 @@ namespace tonari {
 class Recorded {
  public:
   Recorded();
+  virtual ~Recorded();  // fold has been called
   Recorded(const Recorded&) = delete;
   Recorded& operator=(const Recorded&) = delete;
 
@@ -17,7 +18,6 @@ class Recorded {
   virtual ReportRow row() = 0;
 
  protected:
-  virtual ~Recorded();  // fold has been called
   // Derived classes call this when they are destroyed. Adds the row and takes it off the list.
   void fold() noexcept;
 };
