@@ -11,11 +11,19 @@ namespace {
 
 // What is called: send is empty if it is symmetric.
 struct InPlaceCall {
-  BufferArguments blocks, send = {};
-  bool general = false;
+  BufferArguments blocks, send;
+  bool general;
   MPI_Comm comm;
   MPI_Info info;
 };
+
+InPlaceCall symmetric(const BufferArguments& blocks, MPI_Comm comm, MPI_Info info) {
+  return {blocks, {}, false, comm, info};
+}
+InPlaceCall general(const BufferArguments& send, const BufferArguments& recv, MPI_Comm comm,
+                    MPI_Info info) {
+  return {recv, send, true, comm, info};
+}
 
 auto preparing(const InPlaceCall& call, Use use) {
   return [&call, use](Output output) {
@@ -40,50 +48,168 @@ int completed(const InPlaceCall& call) { return run_once(preparing(call, Use::on
 
 }  // namespace
 
-// Each form as parameters, and as what is made of them. Integer: the type of counts.
-#define PARAMETERS_regular(Integer) void *buf, Integer count, MPI_Datatype type
-#define PARAMETERS_v_form(Integer) \
-  void *buf, const Integer counts[], const MPI_Aint displs[], MPI_Datatype type
-#define PARAMETERS_w_form(Integer) \
-  void *buf, const Integer counts[], const MPI_Aint displs[], const MPI_Datatype types[]
-#define PARAMETERS_general(Integer)                                                               \
-  void *buf, const Integer sendcounts[], const MPI_Aint senddispls[], const Integer recvcounts[], \
-      const MPI_Aint recvdispls[], MPI_Datatype type
-#define GIVEN_regular regular(buf, count, type), {}, false
-#define GIVEN_v_form v_form(buf, counts, displs, type), {}, false
-#define GIVEN_w_form w_form(buf, counts, displs, types), {}, false
-#define GIVEN_general \
-  v_form(buf, recvcounts, recvdispls, type), v_form(buf, sendcounts, senddispls, type), true
+extern "C" int tonari_alltoall_inplace_init(void* buf, int count, MPI_Datatype type, MPI_Comm comm,
+                                            MPI_Info info, tonari_request* request) {
+  return made(symmetric(regular(buf, count, type), comm, info), request);
+}
 
-// suffix: of the functions whose counts have this type.
-#define IN_PLACE_WITH(suffix, Integer, name, form)                                                 \
-  extern "C" int tonari_##name##_init##suffix(PARAMETERS_##form(Integer), MPI_Comm comm,           \
-                                              MPI_Info info, tonari_request* request) {            \
-    return made({GIVEN_##form, comm, info}, request);                                              \
-  }                                                                                                \
-  extern "C" int tonari_i##name##suffix(PARAMETERS_##form(Integer), MPI_Comm comm, MPI_Info info,  \
-                                        tonari_request* request) {                                 \
-    return started({GIVEN_##form, comm, info}, request);                                           \
-  }                                                                                                \
-  extern "C" int tonari_##name##suffix(PARAMETERS_##form(Integer), MPI_Comm comm, MPI_Info info) { \
-    return completed({GIVEN_##form, comm, info});                                                  \
-  }
-#define IN_PLACE(name, form)       \
-  IN_PLACE_WITH(, int, name, form) \
-  IN_PLACE_WITH(_c, MPI_Count, name, form)
+extern "C" int tonari_ialltoall_inplace(void* buf, int count, MPI_Datatype type, MPI_Comm comm,
+                                        MPI_Info info, tonari_request* request) {
+  return started(symmetric(regular(buf, count, type), comm, info), request);
+}
 
-IN_PLACE(alltoall_inplace, regular)
-IN_PLACE(alltoallv_inplace, v_form)
-IN_PLACE(alltoallw_inplace, w_form)
-IN_PLACE(alltoallv_inplace_general, general)
+extern "C" int tonari_alltoall_inplace(void* buf, int count, MPI_Datatype type, MPI_Comm comm,
+                                       MPI_Info info) {
+  return completed(symmetric(regular(buf, count, type), comm, info));
+}
 
-#undef PARAMETERS_regular
-#undef PARAMETERS_v_form
-#undef PARAMETERS_w_form
-#undef PARAMETERS_general
-#undef GIVEN_regular
-#undef GIVEN_v_form
-#undef GIVEN_w_form
-#undef GIVEN_general
-#undef IN_PLACE_WITH
-#undef IN_PLACE
+extern "C" int tonari_alltoallv_inplace_init(void* buf, const int counts[], const MPI_Aint displs[],
+                                             MPI_Datatype type, MPI_Comm comm, MPI_Info info,
+                                             tonari_request* request) {
+  return made(symmetric(v_form(buf, counts, displs, type), comm, info), request);
+}
+
+extern "C" int tonari_ialltoallv_inplace(void* buf, const int counts[], const MPI_Aint displs[],
+                                         MPI_Datatype type, MPI_Comm comm, MPI_Info info,
+                                         tonari_request* request) {
+  return started(symmetric(v_form(buf, counts, displs, type), comm, info), request);
+}
+
+extern "C" int tonari_alltoallv_inplace(void* buf, const int counts[], const MPI_Aint displs[],
+                                        MPI_Datatype type, MPI_Comm comm, MPI_Info info) {
+  return completed(symmetric(v_form(buf, counts, displs, type), comm, info));
+}
+
+extern "C" int tonari_alltoallw_inplace_init(void* buf, const int counts[], const MPI_Aint displs[],
+                                             const MPI_Datatype types[], MPI_Comm comm,
+                                             MPI_Info info, tonari_request* request) {
+  return made(symmetric(w_form(buf, counts, displs, types), comm, info), request);
+}
+
+extern "C" int tonari_ialltoallw_inplace(void* buf, const int counts[], const MPI_Aint displs[],
+                                         const MPI_Datatype types[], MPI_Comm comm, MPI_Info info,
+                                         tonari_request* request) {
+  return started(symmetric(w_form(buf, counts, displs, types), comm, info), request);
+}
+
+extern "C" int tonari_alltoallw_inplace(void* buf, const int counts[], const MPI_Aint displs[],
+                                        const MPI_Datatype types[], MPI_Comm comm, MPI_Info info) {
+  return completed(symmetric(w_form(buf, counts, displs, types), comm, info));
+}
+
+extern "C" int tonari_alltoallv_inplace_general_init(void* buf, const int sendcounts[],
+                                                     const MPI_Aint senddispls[],
+                                                     const int recvcounts[],
+                                                     const MPI_Aint recvdispls[], MPI_Datatype type,
+                                                     MPI_Comm comm, MPI_Info info,
+                                                     tonari_request* request) {
+  return made(general(v_form(buf, sendcounts, senddispls, type),
+                      v_form(buf, recvcounts, recvdispls, type), comm, info),
+              request);
+}
+
+extern "C" int tonari_ialltoallv_inplace_general(void* buf, const int sendcounts[],
+                                                 const MPI_Aint senddispls[],
+                                                 const int recvcounts[],
+                                                 const MPI_Aint recvdispls[], MPI_Datatype type,
+                                                 MPI_Comm comm, MPI_Info info,
+                                                 tonari_request* request) {
+  return started(general(v_form(buf, sendcounts, senddispls, type),
+                         v_form(buf, recvcounts, recvdispls, type), comm, info),
+                 request);
+}
+
+extern "C" int tonari_alltoallv_inplace_general(void* buf, const int sendcounts[],
+                                                const MPI_Aint senddispls[], const int recvcounts[],
+                                                const MPI_Aint recvdispls[], MPI_Datatype type,
+                                                MPI_Comm comm, MPI_Info info) {
+  return completed(general(v_form(buf, sendcounts, senddispls, type),
+                           v_form(buf, recvcounts, recvdispls, type), comm, info));
+}
+
+// ---- with counts of type MPI_Count (tonari/large_counts.h)
+
+extern "C" int tonari_alltoall_inplace_init_c(void* buf, MPI_Count count, MPI_Datatype type,
+                                              MPI_Comm comm, MPI_Info info,
+                                              tonari_request* request) {
+  return made(symmetric(regular(buf, count, type), comm, info), request);
+}
+
+extern "C" int tonari_ialltoall_inplace_c(void* buf, MPI_Count count, MPI_Datatype type,
+                                          MPI_Comm comm, MPI_Info info, tonari_request* request) {
+  return started(symmetric(regular(buf, count, type), comm, info), request);
+}
+
+extern "C" int tonari_alltoall_inplace_c(void* buf, MPI_Count count, MPI_Datatype type,
+                                         MPI_Comm comm, MPI_Info info) {
+  return completed(symmetric(regular(buf, count, type), comm, info));
+}
+
+extern "C" int tonari_alltoallv_inplace_init_c(void* buf, const MPI_Count counts[],
+                                               const MPI_Aint displs[], MPI_Datatype type,
+                                               MPI_Comm comm, MPI_Info info,
+                                               tonari_request* request) {
+  return made(symmetric(v_form(buf, counts, displs, type), comm, info), request);
+}
+
+extern "C" int tonari_ialltoallv_inplace_c(void* buf, const MPI_Count counts[],
+                                           const MPI_Aint displs[], MPI_Datatype type,
+                                           MPI_Comm comm, MPI_Info info, tonari_request* request) {
+  return started(symmetric(v_form(buf, counts, displs, type), comm, info), request);
+}
+
+extern "C" int tonari_alltoallv_inplace_c(void* buf, const MPI_Count counts[],
+                                          const MPI_Aint displs[], MPI_Datatype type, MPI_Comm comm,
+                                          MPI_Info info) {
+  return completed(symmetric(v_form(buf, counts, displs, type), comm, info));
+}
+
+extern "C" int tonari_alltoallw_inplace_init_c(void* buf, const MPI_Count counts[],
+                                               const MPI_Aint displs[], const MPI_Datatype types[],
+                                               MPI_Comm comm, MPI_Info info,
+                                               tonari_request* request) {
+  return made(symmetric(w_form(buf, counts, displs, types), comm, info), request);
+}
+
+extern "C" int tonari_ialltoallw_inplace_c(void* buf, const MPI_Count counts[],
+                                           const MPI_Aint displs[], const MPI_Datatype types[],
+                                           MPI_Comm comm, MPI_Info info, tonari_request* request) {
+  return started(symmetric(w_form(buf, counts, displs, types), comm, info), request);
+}
+
+extern "C" int tonari_alltoallw_inplace_c(void* buf, const MPI_Count counts[],
+                                          const MPI_Aint displs[], const MPI_Datatype types[],
+                                          MPI_Comm comm, MPI_Info info) {
+  return completed(symmetric(w_form(buf, counts, displs, types), comm, info));
+}
+
+extern "C" int tonari_alltoallv_inplace_general_init_c(void* buf, const MPI_Count sendcounts[],
+                                                       const MPI_Aint senddispls[],
+                                                       const MPI_Count recvcounts[],
+                                                       const MPI_Aint recvdispls[],
+                                                       MPI_Datatype type, MPI_Comm comm,
+                                                       MPI_Info info, tonari_request* request) {
+  return made(general(v_form(buf, sendcounts, senddispls, type),
+                      v_form(buf, recvcounts, recvdispls, type), comm, info),
+              request);
+}
+
+extern "C" int tonari_ialltoallv_inplace_general_c(void* buf, const MPI_Count sendcounts[],
+                                                   const MPI_Aint senddispls[],
+                                                   const MPI_Count recvcounts[],
+                                                   const MPI_Aint recvdispls[], MPI_Datatype type,
+                                                   MPI_Comm comm, MPI_Info info,
+                                                   tonari_request* request) {
+  return started(general(v_form(buf, sendcounts, senddispls, type),
+                         v_form(buf, recvcounts, recvdispls, type), comm, info),
+                 request);
+}
+
+extern "C" int tonari_alltoallv_inplace_general_c(void* buf, const MPI_Count sendcounts[],
+                                                  const MPI_Aint senddispls[],
+                                                  const MPI_Count recvcounts[],
+                                                  const MPI_Aint recvdispls[], MPI_Datatype type,
+                                                  MPI_Comm comm, MPI_Info info) {
+  return completed(general(v_form(buf, sendcounts, senddispls, type),
+                           v_form(buf, recvcounts, recvdispls, type), comm, info));
+}

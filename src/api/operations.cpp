@@ -81,55 +81,323 @@ int started(tonari_neighborhood near, tonari_request* request, const Call& call)
 
 }  // namespace
 
-// One side of a call, as parameters and as what is made of them. `access` is const where the side
-// is read. Integer: the type of counts.
-#define PARAMETERS_regular(access, side, Integer) \
-  access void *side##buf, Integer side##count, MPI_Datatype side##type
-#define PARAMETERS_v_form(access, side, Integer)                                       \
-  access void *side##buf, const Integer side##counts[], const MPI_Aint side##displs[], \
-      MPI_Datatype side##type
-#define PARAMETERS_w_form(access, side, Integer)                                       \
-  access void *side##buf, const Integer side##counts[], const MPI_Aint side##displs[], \
-      const MPI_Datatype side##types[]
-#define GIVEN_regular(side) regular(side##buf, side##count, side##type)
-#define GIVEN_v_form(side) v_form(side##buf, side##counts, side##displs, side##type)
-#define GIVEN_w_form(side) w_form(side##buf, side##counts, side##displs, side##types)
+extern "C" int tonari_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                    void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                    tonari_neighborhood near, MPI_Info info,
+                                    tonari_request* request) {
+  return init(near, info, request,
+              {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
+               regular(recvbuf, recvcount, recvtype)});
+}
 
-// suffix: of the functions whose counts have this type.
-#define OPERATION_WITH(suffix, Integer, name, collective, sent, received)                         \
-  extern "C" int tonari_##name##_init##suffix(                                                    \
-      PARAMETERS_##sent(const, send, Integer), PARAMETERS_##received(, recv, Integer),            \
-      tonari_neighborhood near, MPI_Info info, tonari_request* request) {                         \
-    return init(near, info, request,                                                              \
-                {Collective::collective, GIVEN_##sent(send), GIVEN_##received(recv)});            \
-  }                                                                                               \
-  extern "C" int tonari_##name##suffix(PARAMETERS_##sent(const, send, Integer),                   \
-                                       PARAMETERS_##received(, recv, Integer),                    \
-                                       tonari_neighborhood near) {                                \
-    return completed(near, {Collective::collective, GIVEN_##sent(send), GIVEN_##received(recv)}); \
-  }                                                                                               \
-  extern "C" int tonari_i##name##suffix(PARAMETERS_##sent(const, send, Integer),                  \
-                                        PARAMETERS_##received(, recv, Integer),                   \
-                                        tonari_neighborhood near, tonari_request* request) {      \
-    return started(near, request,                                                                 \
-                   {Collective::collective, GIVEN_##sent(send), GIVEN_##received(recv)});         \
-  }
-#define OPERATION(name, collective, sent, received)       \
-  OPERATION_WITH(, int, name, collective, sent, received) \
-  OPERATION_WITH(_c, MPI_Count, name, collective, sent, received)
+extern "C" int tonari_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                               tonari_neighborhood near) {
+  return completed(near, {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
+                          regular(recvbuf, recvcount, recvtype)});
+}
 
-OPERATION(alltoall, alltoall, regular, regular)
-OPERATION(alltoallv, alltoall, v_form, v_form)
-OPERATION(alltoallw, alltoall, w_form, w_form)
-OPERATION(allgather, allgather, regular, regular)
-OPERATION(allgatherv, allgather, regular, v_form)
-OPERATION(allgatherw, allgather, regular, w_form)
+extern "C" int tonari_ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                tonari_neighborhood near, tonari_request* request) {
+  return started(near, request,
+                 {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
+                  regular(recvbuf, recvcount, recvtype)});
+}
 
-#undef PARAMETERS_regular
-#undef PARAMETERS_v_form
-#undef PARAMETERS_w_form
-#undef GIVEN_regular
-#undef GIVEN_v_form
-#undef GIVEN_w_form
-#undef OPERATION_WITH
-#undef OPERATION
+extern "C" int tonari_alltoallv_init(const void* sendbuf, const int sendcounts[],
+                                     const MPI_Aint senddispls[], MPI_Datatype sendtype,
+                                     void* recvbuf, const int recvcounts[],
+                                     const MPI_Aint recvdispls[], MPI_Datatype recvtype,
+                                     tonari_neighborhood near, MPI_Info info,
+                                     tonari_request* request) {
+  return init(near, info, request,
+              {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
+               v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+}
+
+extern "C" int tonari_alltoallv(const void* sendbuf, const int sendcounts[],
+                                const MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf,
+                                const int recvcounts[], const MPI_Aint recvdispls[],
+                                MPI_Datatype recvtype, tonari_neighborhood near) {
+  return completed(near, {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
+                          v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+}
+
+extern "C" int tonari_ialltoallv(const void* sendbuf, const int sendcounts[],
+                                 const MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf,
+                                 const int recvcounts[], const MPI_Aint recvdispls[],
+                                 MPI_Datatype recvtype, tonari_neighborhood near,
+                                 tonari_request* request) {
+  return started(near, request,
+                 {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
+                  v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+}
+
+extern "C" int tonari_alltoallw_init(const void* sendbuf, const int sendcounts[],
+                                     const MPI_Aint senddispls[], const MPI_Datatype sendtypes[],
+                                     void* recvbuf, const int recvcounts[],
+                                     const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
+                                     tonari_neighborhood near, MPI_Info info,
+                                     tonari_request* request) {
+  return init(near, info, request,
+              {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
+               w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+}
+
+extern "C" int tonari_alltoallw(const void* sendbuf, const int sendcounts[],
+                                const MPI_Aint senddispls[], const MPI_Datatype sendtypes[],
+                                void* recvbuf, const int recvcounts[], const MPI_Aint recvdispls[],
+                                const MPI_Datatype recvtypes[], tonari_neighborhood near) {
+  return completed(near, {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
+                          w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+}
+
+extern "C" int tonari_ialltoallw(const void* sendbuf, const int sendcounts[],
+                                 const MPI_Aint senddispls[], const MPI_Datatype sendtypes[],
+                                 void* recvbuf, const int recvcounts[], const MPI_Aint recvdispls[],
+                                 const MPI_Datatype recvtypes[], tonari_neighborhood near,
+                                 tonari_request* request) {
+  return started(near, request,
+                 {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
+                  w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+}
+
+extern "C" int tonari_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                     void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                     tonari_neighborhood near, MPI_Info info,
+                                     tonari_request* request) {
+  return init(near, info, request,
+              {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+               regular(recvbuf, recvcount, recvtype)});
+}
+
+extern "C" int tonari_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                tonari_neighborhood near) {
+  return completed(near, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                          regular(recvbuf, recvcount, recvtype)});
+}
+
+extern "C" int tonari_iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                 tonari_neighborhood near, tonari_request* request) {
+  return started(near, request,
+                 {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                  regular(recvbuf, recvcount, recvtype)});
+}
+
+extern "C" int tonari_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                      void* recvbuf, const int recvcounts[],
+                                      const MPI_Aint recvdispls[], MPI_Datatype recvtype,
+                                      tonari_neighborhood near, MPI_Info info,
+                                      tonari_request* request) {
+  return init(near, info, request,
+              {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+               v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+}
+
+extern "C" int tonari_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, const int recvcounts[], const MPI_Aint recvdispls[],
+                                 MPI_Datatype recvtype, tonari_neighborhood near) {
+  return completed(near, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                          v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+}
+
+extern "C" int tonari_iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, const int recvcounts[],
+                                  const MPI_Aint recvdispls[], MPI_Datatype recvtype,
+                                  tonari_neighborhood near, tonari_request* request) {
+  return started(near, request,
+                 {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                  v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+}
+
+extern "C" int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                      void* recvbuf, const int recvcounts[],
+                                      const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
+                                      tonari_neighborhood near, MPI_Info info,
+                                      tonari_request* request) {
+  return init(near, info, request,
+              {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+               w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+}
+
+extern "C" int tonari_allgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, const int recvcounts[], const MPI_Aint recvdispls[],
+                                 const MPI_Datatype recvtypes[], tonari_neighborhood near) {
+  return completed(near, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                          w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+}
+
+extern "C" int tonari_iallgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, const int recvcounts[],
+                                  const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
+                                  tonari_neighborhood near, tonari_request* request) {
+  return started(near, request,
+                 {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                  w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+}
+
+// ---- with counts of type MPI_Count (tonari/large_counts.h)
+
+extern "C" int tonari_alltoall_init_c(const void* sendbuf, MPI_Count sendcount,
+                                      MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                                      MPI_Datatype recvtype, tonari_neighborhood near,
+                                      MPI_Info info, tonari_request* request) {
+  return init(near, info, request,
+              {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
+               regular(recvbuf, recvcount, recvtype)});
+}
+
+extern "C" int tonari_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                 tonari_neighborhood near) {
+  return completed(near, {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
+                          regular(recvbuf, recvcount, recvtype)});
+}
+
+extern "C" int tonari_ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                  tonari_neighborhood near, tonari_request* request) {
+  return started(near, request,
+                 {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
+                  regular(recvbuf, recvcount, recvtype)});
+}
+
+extern "C" int tonari_alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                       const MPI_Aint senddispls[], MPI_Datatype sendtype,
+                                       void* recvbuf, const MPI_Count recvcounts[],
+                                       const MPI_Aint recvdispls[], MPI_Datatype recvtype,
+                                       tonari_neighborhood near, MPI_Info info,
+                                       tonari_request* request) {
+  return init(near, info, request,
+              {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
+               v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+}
+
+extern "C" int tonari_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                  const MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf,
+                                  const MPI_Count recvcounts[], const MPI_Aint recvdispls[],
+                                  MPI_Datatype recvtype, tonari_neighborhood near) {
+  return completed(near, {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
+                          v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+}
+
+extern "C" int tonari_ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                   const MPI_Aint senddispls[], MPI_Datatype sendtype,
+                                   void* recvbuf, const MPI_Count recvcounts[],
+                                   const MPI_Aint recvdispls[], MPI_Datatype recvtype,
+                                   tonari_neighborhood near, tonari_request* request) {
+  return started(near, request,
+                 {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
+                  v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+}
+
+extern "C" int tonari_alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                       const MPI_Aint senddispls[], const MPI_Datatype sendtypes[],
+                                       void* recvbuf, const MPI_Count recvcounts[],
+                                       const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
+                                       tonari_neighborhood near, MPI_Info info,
+                                       tonari_request* request) {
+  return init(near, info, request,
+              {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
+               w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+}
+
+extern "C" int tonari_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                  const MPI_Aint senddispls[], const MPI_Datatype sendtypes[],
+                                  void* recvbuf, const MPI_Count recvcounts[],
+                                  const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
+                                  tonari_neighborhood near) {
+  return completed(near, {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
+                          w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+}
+
+extern "C" int tonari_ialltoallw_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                   const MPI_Aint senddispls[], const MPI_Datatype sendtypes[],
+                                   void* recvbuf, const MPI_Count recvcounts[],
+                                   const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
+                                   tonari_neighborhood near, tonari_request* request) {
+  return started(near, request,
+                 {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
+                  w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+}
+
+extern "C" int tonari_allgather_init_c(const void* sendbuf, MPI_Count sendcount,
+                                       MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                                       MPI_Datatype recvtype, tonari_neighborhood near,
+                                       MPI_Info info, tonari_request* request) {
+  return init(near, info, request,
+              {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+               regular(recvbuf, recvcount, recvtype)});
+}
+
+extern "C" int tonari_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                  tonari_neighborhood near) {
+  return completed(near, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                          regular(recvbuf, recvcount, recvtype)});
+}
+
+extern "C" int tonari_iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                   tonari_neighborhood near, tonari_request* request) {
+  return started(near, request,
+                 {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                  regular(recvbuf, recvcount, recvtype)});
+}
+
+extern "C" int tonari_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount,
+                                        MPI_Datatype sendtype, void* recvbuf,
+                                        const MPI_Count recvcounts[], const MPI_Aint recvdispls[],
+                                        MPI_Datatype recvtype, tonari_neighborhood near,
+                                        MPI_Info info, tonari_request* request) {
+  return init(near, info, request,
+              {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+               v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+}
+
+extern "C" int tonari_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, const MPI_Count recvcounts[],
+                                   const MPI_Aint recvdispls[], MPI_Datatype recvtype,
+                                   tonari_neighborhood near) {
+  return completed(near, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                          v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+}
+
+extern "C" int tonari_iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                    void* recvbuf, const MPI_Count recvcounts[],
+                                    const MPI_Aint recvdispls[], MPI_Datatype recvtype,
+                                    tonari_neighborhood near, tonari_request* request) {
+  return started(near, request,
+                 {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                  v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+}
+
+extern "C" int tonari_allgatherw_init_c(const void* sendbuf, MPI_Count sendcount,
+                                        MPI_Datatype sendtype, void* recvbuf,
+                                        const MPI_Count recvcounts[], const MPI_Aint recvdispls[],
+                                        const MPI_Datatype recvtypes[], tonari_neighborhood near,
+                                        MPI_Info info, tonari_request* request) {
+  return init(near, info, request,
+              {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+               w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+}
+
+extern "C" int tonari_allgatherw_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, const MPI_Count recvcounts[],
+                                   const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
+                                   tonari_neighborhood near) {
+  return completed(near, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                          w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+}
+
+extern "C" int tonari_iallgatherw_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                    void* recvbuf, const MPI_Count recvcounts[],
+                                    const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
+                                    tonari_neighborhood near, tonari_request* request) {
+  return started(near, request,
+                 {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                  w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+}
