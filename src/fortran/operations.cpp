@@ -160,32 +160,52 @@ int exchange_inplace(std::span<const InPlaceRow<Count>> all, int form, int opera
 
 }  // namespace
 
-#define TONARI_EXCHANGE(name, Count, rows)                                                        \
-  extern "C" int name(int form, int operation, const void* sendbuf, const Count sendcounts[],     \
-                      const MPI_Aint senddispls[], const int sendtypes[], void* recvbuf,          \
-                      const Count recvcounts[], const MPI_Aint recvdispls[],                      \
-                      const int recvtypes[], tonari_neighborhood near, int info,                  \
-                      tonari_request* request) {                                                  \
-    return exchange<Count>(rows, form, operation,                                                 \
-                           {sendbuf, sendcounts, senddispls, Types(nullptr), recvbuf, recvcounts, \
-                            recvdispls, Types(nullptr)},                                          \
-                           sendtypes, recvtypes, near, info, request);                            \
-  }
-TONARI_EXCHANGE(tonari_fortran_exchange, int, rows)
-TONARI_EXCHANGE(tonari_fortran_exchange_c, MPI_Count, large_rows)
+extern "C" int tonari_fortran_exchange(int form, int operation, const void* sendbuf,
+                                       const int sendcounts[], const MPI_Aint senddispls[],
+                                       const int sendtypes[], void* recvbuf, const int recvcounts[],
+                                       const MPI_Aint recvdispls[], const int recvtypes[],
+                                       tonari_neighborhood near, int info,
+                                       tonari_request* request) {
+  return exchange<int>(rows, form, operation,
+                       {sendbuf, sendcounts, senddispls, Types(nullptr), recvbuf, recvcounts,
+                        recvdispls, Types(nullptr)},
+                       sendtypes, recvtypes, near, info, request);
+}
 
-#define TONARI_EXCHANGE_INPLACE(name, Count, rows)                                        \
-  extern "C" int name(int form, int operation, void* buf, const Count sendcounts[],       \
-                      const MPI_Aint senddispls[], const Count recvcounts[],              \
-                      const MPI_Aint recvdispls[], const int types[], int comm, int info, \
-                      tonari_request* request) {                                          \
-    return exchange_inplace<Count>(rows, form, operation,                                 \
-                                   {nullptr, sendcounts, senddispls, Types(nullptr), buf, \
-                                    recvcounts, recvdispls, Types(nullptr)},              \
-                                   types, comm, info, request);                           \
-  }
-TONARI_EXCHANGE_INPLACE(tonari_fortran_exchange_inplace, int, in_place_rows)
-TONARI_EXCHANGE_INPLACE(tonari_fortran_exchange_inplace_c, MPI_Count, large_in_place_rows)
+extern "C" int tonari_fortran_exchange_c(int form, int operation, const void* sendbuf,
+                                         const MPI_Count sendcounts[], const MPI_Aint senddispls[],
+                                         const int sendtypes[], void* recvbuf,
+                                         const MPI_Count recvcounts[], const MPI_Aint recvdispls[],
+                                         const int recvtypes[], tonari_neighborhood near, int info,
+                                         tonari_request* request) {
+  return exchange<MPI_Count>(large_rows, form, operation,
+                             {sendbuf, sendcounts, senddispls, Types(nullptr), recvbuf, recvcounts,
+                              recvdispls, Types(nullptr)},
+                             sendtypes, recvtypes, near, info, request);
+}
+
+extern "C" int tonari_fortran_exchange_inplace(int form, int operation, void* buf,
+                                               const int sendcounts[], const MPI_Aint senddispls[],
+                                               const int recvcounts[], const MPI_Aint recvdispls[],
+                                               const int types[], int comm, int info,
+                                               tonari_request* request) {
+  return exchange_inplace<int>(in_place_rows, form, operation,
+                               {nullptr, sendcounts, senddispls, Types(nullptr), buf, recvcounts,
+                                recvdispls, Types(nullptr)},
+                               types, comm, info, request);
+}
+
+extern "C" int tonari_fortran_exchange_inplace_c(int form, int operation, void* buf,
+                                                 const MPI_Count sendcounts[],
+                                                 const MPI_Aint senddispls[],
+                                                 const MPI_Count recvcounts[],
+                                                 const MPI_Aint recvdispls[], const int types[],
+                                                 int comm, int info, tonari_request* request) {
+  return exchange_inplace<MPI_Count>(large_in_place_rows, form, operation,
+                                     {nullptr, sendcounts, senddispls, Types(nullptr), buf,
+                                      recvcounts, recvdispls, Types(nullptr)},
+                                     types, comm, info, request);
+}
 
 extern "C" int tonari_fortran_sparse(int form, int sends, const int destinations[],
                                      const MPI_Count sendcounts[], const MPI_Aint senddispls[],

@@ -91,44 +91,80 @@ extern "C" int tonari_vector_create(MPI_Comm comm, int64_t first, int64_t owned,
   return create(comm, RangeLists({first, owned}, needed, indices), info, vector);
 }
 
-// suffix: of the functions whose counts and places have these types.
-#define CREATE_WITH(suffix, Count, Place)                                                          \
-  extern "C" int tonari_vector_create_from_neighbors##suffix(                                      \
-      MPI_Comm comm, int64_t owned, int sends, const int destinations[], const Count sendcounts[], \
-      const Place send_indices[], int receives, const int sources[], const Count recvcounts[],     \
-      const Place recv_places[], MPI_Info info, tonari_vector* vector) {                           \
-    return create(comm,                                                                            \
-                  NeighborLists(owned, {sends, destinations, sendcounts, send_indices},            \
-                                {receives, sources, recvcounts, recv_places}),                     \
-                  info, vector);                                                                   \
-  }                                                                                                \
-  extern "C" int tonari_vector_create_from_ids##suffix(                                            \
-      MPI_Comm comm, int64_t owned, const int64_t owned_ids[], const Place owned_places[],         \
-      int64_t needed, const int64_t needed_ids[], const Place ghost_places[], MPI_Info info,       \
-      tonari_vector* vector) {                                                                     \
-    return create(comm,                                                                            \
-                  IdLists({owned, owned_ids, owned_places}, {needed, needed_ids, ghost_places}),   \
-                  info, vector);                                                                   \
-  }                                                                                                \
-  extern "C" int tonari_vector_create_shared##suffix(MPI_Comm comm, int64_t count,                 \
-                                                     const int64_t ids[], const Place places[],    \
-                                                     MPI_Info info, tonari_vector* vector) {       \
-    return create(comm, SharedIdLists({count, ids, places}), info, vector);                        \
-  }                                                                                                \
-  extern "C" int tonari_vector_create_box_nodes##suffix(MPI_Comm cart, const Count cells[],        \
-                                                        MPI_Info info, tonari_vector* vector) {    \
-    return create(cart, BoxNodes(cart, cells), info, vector, "cart");                              \
-  }                                                                                                \
-  extern "C" int tonari_vector_create_box_cells##suffix(MPI_Comm cart, const Count cells[],        \
-                                                        int width, int along, MPI_Info info,       \
-                                                        tonari_vector* vector) {                   \
-    return create(cart, BoxCells(cart, cells, width, along), info, vector, "cart");                \
-  }
+extern "C" int tonari_vector_create_from_neighbors(MPI_Comm comm, int64_t owned, int sends,
+                                                   const int destinations[], const int sendcounts[],
+                                                   const int send_indices[], int receives,
+                                                   const int sources[], const int recvcounts[],
+                                                   const int recv_places[], MPI_Info info,
+                                                   tonari_vector* vector) {
+  return create(comm,
+                NeighborLists(owned, {sends, destinations, sendcounts, send_indices},
+                              {receives, sources, recvcounts, recv_places}),
+                info, vector);
+}
 
-CREATE_WITH(, int, int)
-CREATE_WITH(_c, MPI_Count, MPI_Aint)
+extern "C" int tonari_vector_create_from_ids(MPI_Comm comm, int64_t owned,
+                                             const int64_t owned_ids[], const int owned_places[],
+                                             int64_t needed, const int64_t needed_ids[],
+                                             const int ghost_places[], MPI_Info info,
+                                             tonari_vector* vector) {
+  return create(comm, IdLists({owned, owned_ids, owned_places}, {needed, needed_ids, ghost_places}),
+                info, vector);
+}
 
-#undef CREATE_WITH
+extern "C" int tonari_vector_create_shared(MPI_Comm comm, int64_t count, const int64_t ids[],
+                                           const int places[], MPI_Info info,
+                                           tonari_vector* vector) {
+  return create(comm, SharedIdLists({count, ids, places}), info, vector);
+}
+
+extern "C" int tonari_vector_create_box_nodes(MPI_Comm cart, const int cells[], MPI_Info info,
+                                              tonari_vector* vector) {
+  return create(cart, BoxNodes(cart, cells), info, vector, "cart");
+}
+
+extern "C" int tonari_vector_create_box_cells(MPI_Comm cart, const int cells[], int width,
+                                              int along, MPI_Info info, tonari_vector* vector) {
+  return create(cart, BoxCells(cart, cells, width, along), info, vector, "cart");
+}
+
+// ---- with counts of type MPI_Count, and places of type MPI_Aint
+
+extern "C" int tonari_vector_create_from_neighbors_c(
+    MPI_Comm comm, int64_t owned, int sends, const int destinations[], const MPI_Count sendcounts[],
+    const MPI_Aint send_indices[], int receives, const int sources[], const MPI_Count recvcounts[],
+    const MPI_Aint recv_places[], MPI_Info info, tonari_vector* vector) {
+  return create(comm,
+                NeighborLists(owned, {sends, destinations, sendcounts, send_indices},
+                              {receives, sources, recvcounts, recv_places}),
+                info, vector);
+}
+
+extern "C" int tonari_vector_create_from_ids_c(MPI_Comm comm, int64_t owned,
+                                               const int64_t owned_ids[],
+                                               const MPI_Aint owned_places[], int64_t needed,
+                                               const int64_t needed_ids[],
+                                               const MPI_Aint ghost_places[], MPI_Info info,
+                                               tonari_vector* vector) {
+  return create(comm, IdLists({owned, owned_ids, owned_places}, {needed, needed_ids, ghost_places}),
+                info, vector);
+}
+
+extern "C" int tonari_vector_create_shared_c(MPI_Comm comm, int64_t count, const int64_t ids[],
+                                             const MPI_Aint places[], MPI_Info info,
+                                             tonari_vector* vector) {
+  return create(comm, SharedIdLists({count, ids, places}), info, vector);
+}
+
+extern "C" int tonari_vector_create_box_nodes_c(MPI_Comm cart, const MPI_Count cells[],
+                                                MPI_Info info, tonari_vector* vector) {
+  return create(cart, BoxNodes(cart, cells), info, vector, "cart");
+}
+
+extern "C" int tonari_vector_create_box_cells_c(MPI_Comm cart, const MPI_Count cells[], int width,
+                                                int along, MPI_Info info, tonari_vector* vector) {
+  return create(cart, BoxCells(cart, cells, width, along), info, vector, "cart");
+}
 
 extern "C" int tonari_vector_renumber(MPI_Comm comm, int64_t owned, const int64_t owned_ids[],
                                       int64_t needed, const int64_t needed_ids[], int64_t* first,
