@@ -13,18 +13,18 @@ def tell_apart(
     right: Lines,
     wrong: Lines,
     what: str,
-    beside: str = "",
+    beside: tuple[str, str] = ("", ""),
 ) -> None:
     """Fails unless problems(tree) complains about all wrong lines, about no right one, and about
-    an empty tree. beside: a file that every other tree has, too, empty."""
+    an empty tree. beside: a file with its line that every other tree has, too."""
 
     def complaints(name: str, line: str) -> list[str]:
         with tempfile.TemporaryDirectory() as folder:
-            for file, text in ((beside, ""), (name, line + "\n")):
+            for file, text in (beside, (name, line)):
                 path = Path(folder, file)
                 if file:
                     path.parent.mkdir(parents=True, exist_ok=True)
-                    path.write_text(text)
+                    path.write_text(text + "\n")
             return list(problems(Path(folder)))
 
     for name, line in right:
