@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "engine/wisdom.hpp"
+#include "engine/wisdom_file.hpp"
 
 namespace tonari {
 namespace {

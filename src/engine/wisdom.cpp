@@ -4,12 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "base/classic.hpp"
-#include "base/split.hpp"
 #include "engine/agree.hpp"
 #include "engine/finding.hpp"
 #include "planners/registry.hpp"
-#include "select/cache.hpp"
 
 namespace tonari {
 namespace {
@@ -21,20 +18,6 @@ constexpr const char* wisdom_version = "4";
 
 }  // namespace
 
-std::string to_text(const Remembered& remembered) {
-  std::string line =
-      text(remembered.label, "|", remembered.times.seconds, "|", remembered.times.native);
-  for (const std::string& label : remembered.untried) line += "|" + label;
-  return line;
-}
-
-Remembered remembered_from_text(const std::string& line) {
-  const std::vector<std::string> parts = split(line, "|");
-  if (parts.size() < 3) return {line};
-  const auto seconds = [&](std::size_t k) { return real_number(parts[k]).value_or(0); };
-  return {parts[0], {seconds(1), seconds(2)}, {parts.begin() + 3, parts.end()}};
-}
-
 int size_class(double bytes) {
   return bytes < 1 ? 0 : 1 + static_cast<int>(std::lround(8 * std::log2(bytes)));
 }
@@ -44,8 +27,6 @@ std::string wisdom_key(Context& context, const std::string& question) {
 }
 
 namespace {
-
-CacheFile wisdom_file() { return {cache_directory(), "wisdom"}; }
 
 // What is untried: for those who try one the first, if it could be noted that it no longer is.
 void leave_one_trial(const CacheFile& file, const std::string& key, Trials trials,
@@ -72,28 +53,9 @@ std::string lines_of(std::span<const std::string> keys, Trials trials) {
 
 }  // namespace
 
-// Without a stream: one that has no memory for a line ends early and says nothing. Its rank would
-// go on alone as if nothing were remembered.
-std::vector<Remembered> remembered_from_lines(const std::string& lines) {
-  std::vector<Remembered> all;
-  for (std::size_t begin = 0, end; (end = lines.find('\n', begin)) != lines.npos; begin = end + 1)
-    all.push_back(remembered_from_text(lines.substr(begin, end - begin)));
-  return all;
-}
-
 std::vector<Remembered> recall(Context& context, std::span<const std::string> keys, Trials trials) {
   return remembered_from_lines(
       broadcast_line(context.comm(), context.rank() == 0 ? lines_of(keys, trials) : std::string()));
-}
-
-bool write_wisdom(const std::string& key, const Remembered& remembered) {
-  return wisdom_file().put(key, to_text(remembered));
-}
-
-void write_winner(const std::string& key, Remembered remembered) {
-  if (const auto line = wisdom_file().get(key))
-    remembered.untried = remembered_from_text(*line).untried;
-  (void)write_wisdom(key, remembered);
 }
 
 void remember(Context& context, const std::string& key, const Remembered& remembered) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Wisdom: the results of contests, kept between runs in the user's cache directory.
+// Wisdom: what contests of earlier requests and runs have found, for all ranks of a context.
 #pragma once
 
 #include <span>
@@ -7,22 +7,9 @@
 #include <vector>
 
 #include "engine/context.hpp"
-#include "select/break_even.hpp"
+#include "engine/wisdom_file.hpp"
 
 namespace tonari {
-
-struct Remembered {
-  std::string label;  // of the winner
-  AgainstNative times = {};
-  // What starts have left (select/contenders.hpp). From `recall`: what this request is to try.
-  std::vector<std::string> untried = {};
-};
-
-// Reads and writes one line of the file. A label alone is one whose times are not known.
-std::string to_text(const Remembered& remembered);
-Remembered remembered_from_text(const std::string& text);
-// Lines that end each with a line break. All of them, or std::bad_alloc.
-std::vector<Remembered> remembered_from_lines(const std::string& lines);
 
 // `question` is what the choice depends on besides the machine. Only rank 0's counts. Collective at
 // a context's first call.
@@ -44,10 +31,6 @@ std::vector<Remembered> recall(Context& context, std::span<const std::string> ke
 
 // Rank 0 writes.
 void remember(Context& context, const std::string& key, const Remembered& remembered);
-// This rank does. False if it could not.
-bool write_wisdom(const std::string& key, const Remembered& remembered);
-// The same, but what is known to be untried stays so, if the key is known.
-void write_winner(const std::string& key, Remembered remembered);
 
 // Says why a winner is not remembered.
 inline constexpr const char* unsteady_times =
