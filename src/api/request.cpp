@@ -7,6 +7,7 @@
 #include "api/settings.hpp"
 #include "channels/table.hpp"
 #include "engine/agree.hpp"
+#include "engine/build.hpp"
 #include "engine/contenders.hpp"
 #include "engine/forwarded_sizes.hpp"
 #include "engine/selector.hpp"

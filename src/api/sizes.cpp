@@ -9,7 +9,7 @@
 #include "channels/collective.hpp"
 #include "channels/table.hpp"
 #include "engine/agree.hpp"
-#include "engine/selector.hpp"
+#include "engine/build.hpp"
 
 namespace tonari {
 namespace {

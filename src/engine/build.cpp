@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "engine/build.hpp"
+
 #include "engine/forwarded_sizes.hpp"
 #include "engine/native_exchange.hpp"
 #include "engine/plan_exchange.hpp"
-#include "engine/selector.hpp"
 
 namespace tonari {
 namespace {

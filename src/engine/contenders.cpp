@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/build.hpp"
 #include "engine/finding.hpp"
 #include "engine/forwarded_sizes.hpp"
 

@@ -4,7 +4,9 @@
 
 #include <vector>
 
-#include "engine/selector.hpp"
+#include "channels/arguments.hpp"
+#include "engine/context.hpp"
+#include "select/candidates.hpp"
 
 namespace tonari {
 

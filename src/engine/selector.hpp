@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses and builds the exchange for one request: candidates apply, are scored and measured, and
+// Chooses the exchange for one request: candidates apply, are scored and measured, and
 // the winner is remembered.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "channels/arguments.hpp"
 #include "engine/context.hpp"
-#include "engine/exchange.hpp"
-#include "engine/wiring.hpp"
 #include "select/break_even.hpp"
 #include "select/candidates.hpp"
 
@@ -41,10 +38,5 @@ Choice choose_unmeasured(Context& context, const Problem& problem, Settings sett
 
 // What the choice depends on besides the machine.
 std::string problem_key(const Problem& problem, const Settings& settings);
-
-// Collective only if the candidate is native. `wiring` belongs to this candidate.
-std::unique_ptr<Exchange> build(Context& context, const Candidate& candidate,
-                                const Settings& settings, const Arguments& arguments,
-                                const Binding& binding, int first_tag, Wiring wiring);
 
 }  // namespace tonari

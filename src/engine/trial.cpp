@@ -6,6 +6,7 @@
 
 #include "channels/type_of_bytes.hpp"
 #include "engine/agree.hpp"
+#include "engine/build.hpp"
 #include "engine/forwarded_sizes.hpp"
 
 namespace tonari {

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "channels/arguments.hpp"
 #include "channels/owned_type.hpp"
 #include "engine/contest.hpp"
-#include "engine/selector.hpp"
+#include "engine/exchange.hpp"
 #include "memory/stand_in.hpp"
+#include "select/candidates.hpp"
 
 namespace tonari {
 

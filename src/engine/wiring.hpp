@@ -8,6 +8,7 @@
 #include "channels/connect.hpp"
 #include "engine/context.hpp"
 #include "engine/edge_queue.hpp"
+#include "select/candidates.hpp"
 
 namespace tonari {
 

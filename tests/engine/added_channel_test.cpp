@@ -10,6 +10,7 @@
 #include "channels/mpi_error.hpp"
 #include "channels/table.hpp"
 #include "engine/agree.hpp"
+#include "engine/build.hpp"
 #include "engine/forwarded_sizes.hpp"
 #include "engine/selector.hpp"
 #include "support/counting.hpp"
