@@ -9,14 +9,10 @@
 
 #include "base/checked.hpp"
 #include "select/channel.hpp"
-#include "select/planner_registry.hpp"
-#include "select/price.hpp"
-#include "select/race.hpp"
+#include "select/problem.hpp"
+#include "select/settings.hpp"
 
 namespace tonari {
-
-// The variant of linear that sends a message per block.
-inline constexpr const char* uncombined = "a message per block";
 
 struct Candidate {
   VariantPtr planned;  // null: MPI's own collective
@@ -35,49 +31,6 @@ struct Candidate {
   // One line without tabs that identifies the candidate, also between runs:
   // torus-direct/p2p-packed, linear/a message per block/p2p-packed/immediate.
   std::string label() const;
-};
-
-// recall: wisdom, else the model; what one-shot calls use instead of online, automatic and measure.
-enum class Tune : std::uint8_t { automatic, off, model, measure, recall, online };
-Tune parse_tune(const std::string& word);  // one that the table of settings lists
-// For what cannot be tuned while it is used: routes of vectors, exchanges in place.
-inline Tune at_init(Tune tune) { return tune == Tune::online ? Tune::automatic : tune; }
-
-struct Settings {
-  std::string algorithm = "auto";  // a name forces it: it runs wherever it is possible
-  std::string variant;             // of the algorithm, as labels have it; empty: any
-  std::string channel = "auto";
-  Tune tune = Tune::online;
-  int ports = 0;
-  bool progress_thread = false;
-  bool recv_view = false;
-  bool start_with = false;  // blocks only
-  // How receivers tell a sender that it may write: none: as it is expected to pay; 0: each of them
-  // does; else: by a tree of this degree (Hoefler 2012, section II-C2).
-  std::optional<int> ready;
-  // Up to how many bytes a message's own bytes tell that it is complete (section II-C3); none: as
-  // the channel likes.
-  std::optional<Bytes> canary;
-  std::size_t contenders = Race::most_candidates;  // that starts try at most
-  double timeout = 10;                             // seconds; not what ranks must agree on
-  // The promises that the program made for all exchanges on a neighborhood (Hoefler 2012, section
-  // II).
-  bool strict_communication = false, exact_byte_communications = false, static_buffers = false;
-  std::uint64_t fingerprint() const;
-};
-
-// The exchange to choose for.
-struct Problem {
-  PlannerRegistry& planners;
-  std::uint64_t fingerprint;  // of the neighborhood
-  std::size_t neighbors;      // blocks that the busiest rank sends or receives
-  Collective collective;
-  Sizes sizes;
-  bool contiguous = true;      // all blocks are
-  bool shares_memory = false;  // some edge leads to a rank of the same node
-  bool reads_memory = false;   // there the system lets processes read each other's
-  bool several_nodes = false;
-  Channels channels = {};  // that there are
 };
 
 // This lists all algorithms of the registry (or the one asked for) in their variants, best

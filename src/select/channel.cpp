@@ -5,7 +5,6 @@
 #include <charconv>
 
 #include "base/split.hpp"
-#include "select/candidates.hpp"
 
 namespace tonari {
 namespace {

@@ -14,16 +14,15 @@
 
 #include "cost/loggp.hpp"
 #include "plan/variant.hpp"
+#include "select/problem.hpp"
+#include "select/settings.hpp"
 
 namespace tonari {
 
 class Link;         // channels/link.hpp
-class Variant;      // plan/variant.hpp
 struct Compiling;   // channels/connect.hpp
 struct Connecting;  // likewise
 struct P2pProgram;  // channels/p2p/program.hpp
-struct Problem;     // select/candidates.hpp
-struct Settings;    // likewise
 
 // A channel carries whole exchanges, or only messages, which may then use different channels.
 enum class Carries : std::uint8_t {
@@ -76,7 +75,6 @@ struct Channel {
   // not possible; throws the same error on all ranks.
   std::shared_ptr<Link> (*connect)(Connecting&) = nullptr;
 };
-using Channels = std::span<const Channel* const>;
 
 // The channels that the messages of one candidate use.
 struct ChannelChoice {
@@ -116,6 +114,8 @@ std::size_t number_after(const std::string& detail, std::string_view words);
 bool asks_for(const Settings& settings, std::string_view name);
 // The length of a message if all were equally long.
 double message_bytes(const Offer& offer);
+// The variant of linear that sends a message per block.
+inline constexpr const char* uncombined = "a message per block";
 // Tells whether a message may hold several blocks of the program.
 bool combines(const Variant& variant);
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The exchange that a choice is made for, as far as all ranks know it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "plan/variant.hpp"
+#include "select/planner_registry.hpp"
+#include "select/price.hpp"
+
+namespace tonari {
+
+struct Channel;  // select/channel.hpp; a problem only lists them
+using Channels = std::span<const Channel* const>;
+
+struct Problem {
+  PlannerRegistry& planners;
+  std::uint64_t fingerprint;  // of the neighborhood
+  std::size_t neighbors;      // blocks that the busiest rank sends or receives
+  Collective collective;
+  Sizes sizes;
+  bool contiguous = true;      // all blocks are
+  bool shares_memory = false;  // some edge leads to a rank of the same node
+  bool reads_memory = false;   // there the system lets processes read each other's
+  bool several_nodes = false;
+  Channels channels = {};  // that there are
+};
+
+}  // namespace tonari
