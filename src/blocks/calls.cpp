@@ -7,6 +7,7 @@
 #include "api/handles.hpp"
 #include "api/request.hpp"
 #include "api/start_with.hpp"
+#include "blocks/grouped_blocks.hpp"
 #include "blocks/request.hpp"
 
 using namespace tonari;

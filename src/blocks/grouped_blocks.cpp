@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges of blocks in a group.
+#include "blocks/grouped_blocks.hpp"
+
 #include "blocks/sides.hpp"
 #include "engine/agree.hpp"
 

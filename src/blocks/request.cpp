@@ -3,9 +3,7 @@
 
 #include <array>
 
-#include "api/buffer.hpp"
 #include "api/inner_call.hpp"
-#include "api/read_ghosts.hpp"
 #include "api/request_record.hpp"
 #include "api/settings.hpp"
 #include "base/hash.hpp"
@@ -117,32 +115,6 @@ Asked agree_on_call(SharedBlocks& blocks, const BlocksCall& call, MPI_Info info,
 }
 
 }  // namespace
-
-BlocksRequest read_request(const SharedBlocks& blocks, const BlocksCall& call) {
-  BlocksRequest request{call.direction == Direction::reverse};
-  request.reach = read_ghosts(
-      call.ghosts, GridBox{blocks.blocks().dims, {}, blocks.blocks().lower, blocks.blocks().upper});
-  if (request.reverse) {
-    require_number(blocks.shape().cell.number);
-    request.reduction = reduction_of(blocks.shape().cell.number, call.op);
-  }
-  if (blocks.arrays() > 0) require(call.arrays, "arrays");
-  look_for_gpu_drivers();
-  for (std::size_t i = 0; i < blocks.arrays(); ++i) {
-    if (!call.arrays[i])
-      fail(Errc::argument, "array ", i, " of ", blocks.arrays(), " (own blocks x fields) is NULL");
-    require_on_host(call.arrays[i], text("array ", i).c_str());
-    request.arrays.push_back(static_cast<std::byte*>(call.arrays[i]));
-  }
-  return request;
-}
-
-std::array<Alike, 3> alike(const SharedBlocks& blocks, const BlocksRequest& request) {
-  return {Alike{request.reverse, different_directions},
-          alike_ghosts(request.reach, blocks.blocks().dims),
-          Alike{static_cast<std::uint64_t>(request.reduction.number),
-                "ranks gave different operations; they must be the same on all ranks"}};
-}
 
 std::shared_ptr<Prepared> prepare_blocks(SharedBlocks& blocks, const BlocksCall& call,
                                          MPI_Info info, Output output) {

@@ -7,7 +7,7 @@
 
 #include "api/contributions.hpp"
 #include "api/group.hpp"
-#include "blocks/request.hpp"
+#include "blocks/read_call.hpp"
 
 namespace tonari {
 
