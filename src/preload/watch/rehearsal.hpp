@@ -4,9 +4,18 @@
 
 #include <mpi.h>
 
-#include "preload/watch/replay.hpp"
+#include <string>
+
+#include "preload/watch/epochs.hpp"
 
 namespace tonari::watch {
+
+// What a pattern costs when nothing else goes on: medians over rounds of the slowest rank.
+struct Replay {
+  double mpi_seconds = 0.0, tonari_seconds = 0.0;
+  std::string how;  // what tonari took
+  std::string why;  // it was not replayed; empty: it was
+};
 
 // Collective over comm, which has the ranks of MPI_COMM_WORLD and returns errors. pattern: null if
 // this rank has none. collective: compare with MPI_Alltoallv, if all ranks say so that have one.

@@ -5,19 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "preload/watch/epochs.hpp"
+#include "preload/watch/rehearsal.hpp"
 
 namespace tonari::watch {
-
-// What a pattern costs when nothing else goes on: medians over rounds of the slowest rank.
-struct Replay {
-  double mpi_seconds = 0.0, tonari_seconds = 0.0;
-  std::string how;  // what tonari took
-  std::string why;  // it was not replayed; empty: it was
-};
 
 // A pattern of this rank. Its key is the same on ranks that have done the same; after the replay on
 // all ranks that have exchanged with each other.
