@@ -21,7 +21,7 @@ namespace {
 enum class InPlaceKind : std::uint64_t { symmetric, general };
 
 // The last exchange of a one-shot call, for a call that comes again, on whatever buffer.
-struct KeptSwaps {
+struct KeptSwaps final : KeptExchange {
   KeptSwaps(const BufferArguments& given, const Context& context, InPlaceSettings with,
             MPI_Info info, std::shared_ptr<Prepared> made)
       : shape(given, static_cast<std::size_t>(context.ranks())),
@@ -211,7 +211,7 @@ std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_C
   if (again) return init.kept()->on(blocks.buffer);
   Context& context = *init.context;
   std::shared_ptr<Prepared> prepared;
-  std::shared_ptr<KeptSwaps> kept;
+  std::unique_ptr<KeptSwaps> kept;
   run_collectively(context.comm(), [&] {
     if (problem.blocks.empty()) read();  // another rank does not know the call
     const std::vector<Bytes> sizes = sizes_of(problem.blocks);
@@ -229,7 +229,7 @@ std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_C
     prepared->channel = chosen.channel;
     init.describe(*prepared, chosen.decision);
     if (use == Use::once && !settings.progress_thread)
-      kept = std::make_shared<KeptSwaps>(blocks, context, settings, info, prepared);
+      kept = std::make_unique<KeptSwaps>(blocks, context, settings, info, prepared);
   });
   context.take_tags(1);
   if (kept) init.shared->kept_in_place = std::move(kept);

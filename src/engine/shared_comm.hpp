@@ -19,6 +19,7 @@
 #include "channels/onesided/window.hpp"
 #include "channels/owned_comm.hpp"
 #include "cost/loggp.hpp"
+#include "engine/kept_exchange.hpp"
 #include "engine/read_topology.hpp"
 #include "engine/report.hpp"
 #include "planners/graphs/rank_group.hpp"
@@ -117,7 +118,7 @@ class SharedComm {
   std::weak_ptr<Context> in_place;  // the context of in-place exchanges (engine/comm_context.hpp)
   // What the last one-shot call in place has left for the next (api/in_place.cpp). It may refer to
   // this, until the program frees its communicator.
-  std::shared_ptr<void> kept_in_place;
+  std::unique_ptr<KeptExchange> kept_in_place;
   // Of sparse exchanges that block; made by the first of them (api/sparse.cpp).
   std::unique_ptr<CallRecord> sparse_record;
 
