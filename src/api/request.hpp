@@ -2,25 +2,10 @@
 // Prepares exchanges for calls.
 #pragma once
 
-#include "api/agree_on_arguments.hpp"
-#include "api/call.hpp"
-#include "api/handles.hpp"
-#include "api/read_call.hpp"
+#include "api/agree_on_call.hpp"
 #include "api/request_record.hpp"
 
 namespace tonari {
-
-// part: of a persistent request that reports on it (Prepared::tell_of), and which no thread drives.
-// Its starts may choose.
-enum class Use { persistent, part, once };
-// Of what a request with this use consists of.
-inline Use use_of_part(Use use, bool by_thread) {
-  return use == Use::persistent && !by_thread ? Use::part : use;
-}
-
-// Where the caller reads receive blocks. where_they_arrive: it asks for their views
-// (Exchange::view), so that a channel that can leaves them there.
-enum class ReadsBlocks { in_buffer, where_they_arrive };
 
 // Collective. Where `output` for the request is missing, all ranks learn of it. This serves calls
 // whose request is used once: it may be one that an earlier call prepared, and nothing is measured.
@@ -30,10 +15,6 @@ std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Us
                                   MPI_Info info, Output output,
                                   ReadsBlocks reads = ReadsBlocks::in_buffer,
                                   std::size_t contenders = Race::most_candidates);
-
-// Collective: whether all ranks call the same collective, and both ends of every block expect the
-// same size. Throws the same on all ranks if not.
-void agree_on_ends(Context& context, const ReadCall& call);
 
 // Whether one-shot calls go by streams: nothing is forced, by the environment or by what was
 // inherited.
