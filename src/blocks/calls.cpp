@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "api/handles.hpp"
-#include "api/request.hpp"
-#include "api/start_with.hpp"
 #include "blocks/grouped_blocks.hpp"
 #include "blocks/request.hpp"
+#include "neighborhood/request.hpp"
+#include "request/free_handle.hpp"
+#include "request/start_with.hpp"
 
 using namespace tonari;
 

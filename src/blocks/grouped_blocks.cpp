@@ -2,7 +2,7 @@
 #include "blocks/grouped_blocks.hpp"
 
 #include "blocks/sides.hpp"
-#include "engine/agree.hpp"
+#include "engine/wait/agree.hpp"
 
 namespace tonari {
 namespace {

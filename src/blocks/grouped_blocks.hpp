@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "api/group.hpp"
 #include "blocks/read_call.hpp"
+#include "neighborhood/group.hpp"
 
 namespace tonari {
 

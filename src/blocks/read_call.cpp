@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "blocks/read_call.hpp"
 
-#include "api/buffer.hpp"
-#include "api/read_ghosts.hpp"
+#include "cells/read_ghosts.hpp"
+#include "request/buffer.hpp"
 
 namespace tonari {
 

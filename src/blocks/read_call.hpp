@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "api/combine.hpp"
-#include "api/direction.hpp"
 #include "blocks/shared_blocks.hpp"
+#include "cells/combine.hpp"
+#include "cells/direction.hpp"
 
 namespace tonari {
 

@@ -3,12 +3,12 @@
 
 #include <array>
 
-#include "api/inner_call.hpp"
-#include "api/request_record.hpp"
-#include "api/settings.hpp"
 #include "base/hash.hpp"
 #include "blocks/sides.hpp"
-#include "engine/agree.hpp"
+#include "engine/wait/agree.hpp"
+#include "neighborhood/inner_call.hpp"
+#include "request/request_record.hpp"
+#include "request/settings.hpp"
 
 namespace tonari {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "api/settings.hpp"
 #include "base/hash.hpp"
-#include "engine/agree.hpp"
-#include "engine/read_topology.hpp"
+#include "engine/comm/read_topology.hpp"
+#include "engine/wait/agree.hpp"
+#include "request/settings.hpp"
 
 namespace tonari {
 namespace {

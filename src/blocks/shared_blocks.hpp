@@ -6,11 +6,11 @@
 
 #include <memory>
 
-#include "api/agree_on_arguments.hpp"
-#include "api/cell_type.hpp"
-#include "api/kept_exchanges.hpp"
+#include "cells/cell_type.hpp"
 #include "layout/array_cells.hpp"
 #include "layout/blocks.hpp"
+#include "request/agree_on_arguments.hpp"
+#include "request/kept_exchanges.hpp"
 #include "tonari/blocks.h"
 
 namespace tonari {

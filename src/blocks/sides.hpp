@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "api/contributions.hpp"
-#include "api/group.hpp"
 #include "blocks/read_call.hpp"
+#include "cells/contributions.hpp"
+#include "neighborhood/group.hpp"
 
 namespace tonari {
 

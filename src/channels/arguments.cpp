@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "channels/datatype.hpp"
+#include "mpi/datatype.hpp"
 
 namespace tonari {
 namespace {

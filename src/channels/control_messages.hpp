@@ -12,10 +12,10 @@
 
 #include "base/checked.hpp"
 #include "channels/abandon.hpp"
-#include "channels/collective.hpp"
 #include "channels/control_tags.hpp"
-#include "channels/mpi_error.hpp"
 #include "memory/memory.hpp"
+#include "mpi/collective.hpp"
+#include "mpi/mpi_error.hpp"
 
 namespace tonari {
 

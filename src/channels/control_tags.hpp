@@ -7,20 +7,20 @@
 namespace tonari {
 
 enum ControlTag : int {
-  planning_even,  // of planning together: rounds take the two in turn (engine/mpi_rank_group.hpp)
+  planning_even,  // of planning together, in turn (engine/comm/mpi_rank_group.hpp)
   planning_odd,
   window_family,  // of making one-sided messages (channels/onesided/link.cpp)
   window_place,
   window_ready,
-  measure_ping,  // of measuring the machine (engine/calibrate.cpp)
+  measure_ping,  // of measuring the machine (engine/comm/calibrate.cpp)
   measure_burst,
   measure_go,
   measure_eager,
   measure_shared_memory,
-  segment_names,  // of connecting ranks through shared memory (engine/segments.cpp)
+  segment_names,  // of connecting ranks through shared memory (channels/streams/)
   grid_files,     // of mapping the ghosts of grids (grid/ghost_maps.cpp)
   sparse_even,    // of sparse exchanges, in turn, and of their long messages
-  sparse_odd,     // (engine/sparse_exchange.hpp)
+  sparse_odd,     // (sparse/sparse_exchange.hpp)
   sparse_long,
   first_exchange_tag = 16,
 };

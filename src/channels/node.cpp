@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-#include "channels/collective.hpp"
+#include "mpi/collective.hpp"
 
 namespace tonari {
 

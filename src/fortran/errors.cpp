@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdlib>
 
-#include "api/buffer.hpp"
-#include "api/guard.hpp"
-#include "channels/last_words.hpp"
-#include "channels/same_mpi.hpp"
-#include "channels/world.hpp"
+#include "mpi/last_words.hpp"
+#include "mpi/same_mpi.hpp"
+#include "mpi/world.hpp"
+#include "request/buffer.hpp"
+#include "request/guard.hpp"
 #include "tonari/fortran.h"
 
 extern "C" void tonari_fortran_check(int code) {

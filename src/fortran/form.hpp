@@ -2,7 +2,7 @@
 // Calls one of the forms of an operation: complete at once, started, or to be started.
 #pragma once
 
-#include "api/guard.hpp"
+#include "request/guard.hpp"
 #include "tonari/fortran.h"
 
 namespace tonari {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "channels/same_mpi.hpp"
+#include "mpi/same_mpi.hpp"
 
 namespace tonari {
 

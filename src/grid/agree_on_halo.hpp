@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "api/kept_exchanges.hpp"
 #include "grid/halo_call.hpp"
 #include "grid/halo_settings.hpp"
+#include "request/kept_exchanges.hpp"
 
 namespace tonari {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/agree.hpp"
+#include "engine/wait/agree.hpp"
 #include "grid/halo_choice.hpp"
 
 namespace tonari {

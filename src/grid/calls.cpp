@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <cstring>
 
-#include "api/buffer.hpp"
-#include "api/guard.hpp"
-#include "api/handles.hpp"
-#include "api/settings.hpp"
-#include "api/start_with.hpp"
 #include "base/checked.hpp"
-#include "channels/mpi_error.hpp"
-#include "engine/agree.hpp"
+#include "engine/wait/agree.hpp"
 #include "grid/ghost_maps.hpp"
 #include "grid/grid_file.hpp"
 #include "grid/halo_grid.hpp"
 #include "grid/halo_plan.hpp"
 #include "grid/halo_request.hpp"
 #include "grid/run_halo.hpp"
+#include "mpi/mpi_error.hpp"
+#include "request/buffer.hpp"
+#include "request/free_handle.hpp"
+#include "request/guard.hpp"
+#include "request/settings.hpp"
+#include "request/start_with.hpp"
 
 using namespace tonari;
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "channels/control_messages.hpp"
-#include "engine/agree.hpp"
+#include "engine/wait/agree.hpp"
 
 namespace tonari {
 namespace {

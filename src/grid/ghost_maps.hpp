@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "channels/node.hpp"
-#include "engine/awaited.hpp"
-#include "engine/context.hpp"
+#include "engine/comm/context.hpp"
+#include "engine/wait/awaited.hpp"
 #include "grid/ghost_turns.hpp"
 #include "grid/grid_layout.hpp"
 #include "memory/mapped_file.hpp"

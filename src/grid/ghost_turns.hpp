@@ -9,7 +9,7 @@
 // rank's cells. So nobody reads what is being written, provided that copies are written in turn.
 //
 // While the grid's thread starts or tests one exchange, another thread that waits may drive on a
-// second one (engine/in_flight.hpp).
+// second one (engine/wait/in_flight.hpp).
 #pragma once
 
 #include <atomic>

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/checked.hpp"
-#include "engine/agree.hpp"
+#include "engine/wait/agree.hpp"
 #include "grid/npy_header.hpp"
 #include "memory/available.hpp"
 

@@ -3,11 +3,11 @@
 #include <array>
 #include <optional>
 
-#include "api/settings.hpp"
-#include "engine/agree.hpp"
+#include "engine/wait/agree.hpp"
 #include "grid/halo_plan.hpp"
 #include "grid/halo_request.hpp"
 #include "grid/halo_use.hpp"
+#include "request/settings.hpp"
 
 namespace tonari {
 namespace {

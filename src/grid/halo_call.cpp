@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "api/cell_type.hpp"
-#include "api/read_ghosts.hpp"
+#include "cells/cell_type.hpp"
+#include "cells/read_ghosts.hpp"
 
 namespace tonari {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <array>
 
-#include "api/agree_on_arguments.hpp"
-#include "api/direction.hpp"
+#include "cells/direction.hpp"
 #include "grid/halo_program.hpp"
+#include "request/agree_on_arguments.hpp"
 
 namespace tonari {
 

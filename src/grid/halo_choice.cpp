@@ -6,9 +6,9 @@
 
 #include "base/hash.hpp"
 #include "copy/walk.hpp"
-#include "engine/agree.hpp"
-#include "engine/contenders.hpp"
-#include "engine/contest.hpp"
+#include "engine/tune/contenders.hpp"
+#include "engine/tune/contest.hpp"
+#include "engine/wait/agree.hpp"
 
 namespace tonari {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <cstring>
 
-#include "api/buffer.hpp"
 #include "base/checked.hpp"
-#include "channels/mpi_error.hpp"
-#include "engine/agree.hpp"
+#include "engine/wait/agree.hpp"
 #include "memory/pages.hpp"
+#include "mpi/mpi_error.hpp"
+#include "request/buffer.hpp"
 
 namespace tonari {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "copy/moves.hpp"
-#include "engine/context.hpp"
+#include "engine/comm/context.hpp"
 #include "grid/ghost_maps.hpp"
 #include "grid/grid_layout.hpp"
 #include "memory/mapped_file.hpp"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "api/inner_call.hpp"
-#include "engine/agree.hpp"
+#include "engine/wait/agree.hpp"
+#include "neighborhood/inner_call.hpp"
 
 namespace tonari {
 namespace {

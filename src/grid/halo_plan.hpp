@@ -7,9 +7,9 @@
 
 #include <memory>
 
-#include "api/group.hpp"
-#include "api/request.hpp"
 #include "grid/halo_program.hpp"
+#include "neighborhood/group.hpp"
+#include "neighborhood/request.hpp"
 
 namespace tonari {
 

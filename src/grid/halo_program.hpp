@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "api/contributions.hpp"
-#include "channels/owned_type.hpp"
+#include "cells/contributions.hpp"
 #include "channels/p2p/program.hpp"
 #include "copy/moves.hpp"
 #include "grid/halo_grid.hpp"
 #include "layout/halo_ends.hpp"
 #include "memory/mapped_file.hpp"
+#include "mpi/owned_type.hpp"
 
 namespace tonari {
 

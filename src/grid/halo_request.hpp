@@ -6,9 +6,9 @@
 
 #include <memory>
 
-#include "api/group.hpp"
-#include "api/prepared.hpp"
 #include "grid/halo_call.hpp"
+#include "neighborhood/group.hpp"
+#include "request/prepared.hpp"
 
 namespace tonari {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "api/settings.hpp"
 #include "grid/halo_program.hpp"
+#include "request/settings.hpp"
 
 namespace tonari {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Describes the bytes of a link as an MPI datatype.
 #include "base/checked.hpp"
-#include "channels/mpi_error.hpp"
-#include "channels/type_of_bytes.hpp"
 #include "grid/halo_program.hpp"
+#include "mpi/mpi_error.hpp"
+#include "mpi/type_of_bytes.hpp"
 
 namespace tonari {
 namespace {

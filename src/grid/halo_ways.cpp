@@ -5,8 +5,8 @@
 #include <span>
 #include <utility>
 
-#include "engine/agree.hpp"
-#include "engine/plan_exchange.hpp"
+#include "engine/run/plan_exchange.hpp"
+#include "engine/wait/agree.hpp"
 #include "grid/ghost_maps.hpp"
 #include "grid/halo_plan.hpp"
 #include "grid/mapped_exchange.hpp"

@@ -7,12 +7,12 @@
 #include <memory>
 #include <vector>
 
-#include "api/prepared.hpp"
-#include "api/request.hpp"
 #include "grid/halo_grid.hpp"
 #include "grid/halo_program.hpp"
 #include "grid/halo_settings.hpp"
 #include "grid/halo_use.hpp"
+#include "neighborhood/request.hpp"
+#include "request/prepared.hpp"
 
 namespace tonari {
 

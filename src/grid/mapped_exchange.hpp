@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "engine/polled_exchange.hpp"
-#include "engine/wrapped_exchange.hpp"
+#include "engine/wait/polled_exchange.hpp"
+#include "engine/wait/wrapped_exchange.hpp"
 #include "grid/ghost_maps.hpp"
 
 namespace tonari {

@@ -5,8 +5,8 @@
 #include <bit>
 #include <initializer_list>
 
-#include "api/fortran_number.hpp"
 #include "base/error.hpp"
+#include "mpi/fortran_number.hpp"
 
 namespace tonari {
 

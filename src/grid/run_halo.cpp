@@ -3,9 +3,9 @@
 
 #include <utility>
 
-#include "api/request_record.hpp"
 #include "grid/agree_on_halo.hpp"
 #include "grid/build_halo.hpp"
+#include "request/request_record.hpp"
 
 namespace tonari {
 

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "api/kept_exchanges.hpp"
 #include "grid/halo_call.hpp"
+#include "request/kept_exchanges.hpp"
 
 namespace tonari {
 

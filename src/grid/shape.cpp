@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <limits>
 
-#include "api/cell_type.hpp"
-#include "api/guard.hpp"
 #include "base/checked.hpp"
 #include "base/hash.hpp"
-#include "channels/collective.hpp"
-#include "channels/mpi_error.hpp"
-#include "engine/agree.hpp"
-#include "engine/read_topology.hpp"
+#include "cells/cell_type.hpp"
+#include "engine/comm/read_topology.hpp"
+#include "engine/wait/agree.hpp"
 #include "grid/npy_type.hpp"
 #include "memory/pages.hpp"
+#include "mpi/collective.hpp"
+#include "mpi/mpi_error.hpp"
+#include "request/guard.hpp"
 
 namespace tonari {
 namespace {

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <string>
 
-#include "api/agree_on_arguments.hpp"
 #include "layout/array_cells.hpp"
 #include "layout/decomposition.hpp"
+#include "request/agree_on_arguments.hpp"
 #include "tonari/grid.h"
 
 namespace tonari {

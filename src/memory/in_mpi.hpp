@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Marks of calls of the MPI that are under way, for a thread that sees whether one never returns
-// (engine/hung_mpi.hpp). A rank that dies may leave memory that it shares with others such that
-// they spin inside of the MPI forever; none of them can say so itself.
+// (engine/wait/hung_mpi.hpp). A rank that dies may leave memory that it shares with others such
+// that they spin inside of the MPI forever; none of them can say so itself.
 #pragma once
 
 #include <atomic>

@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
-#include "channels/library_version.hpp"
-#include "channels/same_mpi.hpp"
+#include "mpi/library_version.hpp"
+#include "mpi/same_mpi.hpp"
 
 namespace tonari::preload {
 namespace {

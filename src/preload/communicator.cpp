@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "channels/quirks.hpp"
+#include "mpi/quirks.hpp"
 #include "preload/progress.hpp"
 #include "preload/vote.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "channels/world.hpp"
+#include "mpi/world.hpp"
 #include "preload/hook.hpp"
 #include "preload/progress.hpp"
 

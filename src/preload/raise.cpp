@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "channels/last_words.hpp"
+#include "mpi/last_words.hpp"
 
 namespace tonari::preload {
 

@@ -3,7 +3,7 @@
 // last session, while everything still works.
 #include <atomic>
 
-#include "channels/world.hpp"
+#include "mpi/world.hpp"
 #include "preload/call.hpp"
 #include "preload/loaded.hpp"
 #include "preload/persistent.hpp"

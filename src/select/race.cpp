@@ -63,7 +63,7 @@ Race::Scores Race::scores() const {
     const std::span sorted = std::span(times).first(taken_[c]);
     std::ranges::sort(sorted);
     const double quartile = order_statistic(sorted, 4), median = order_statistic(sorted, 2);
-    scores[c] = (quartile + median) / 2;  // as contests at init have it (engine/contest.cpp)
+    scores[c] = (quartile + median) / 2;  // as contests at init have it (engine/tune/contest.cpp)
     scores[most_candidates + c] = median;
   }
   return scores;

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "api/settings.hpp"
+#include "request/settings.hpp"
 
 namespace tonari {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "api/kept_exchanges.hpp"
+#include "request/kept_exchanges.hpp"
 #include "vector/read_values.hpp"
 #include "vector/shared_vector.hpp"
 

@@ -6,9 +6,9 @@
 #include <set>
 #include <tuple>
 
-#include "api/guard.hpp"
 #include "base/checked.hpp"
-#include "engine/read_topology.hpp"
+#include "engine/comm/read_topology.hpp"
+#include "request/guard.hpp"
 
 namespace tonari {
 namespace {

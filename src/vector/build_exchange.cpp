@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "api/inner_call.hpp"
-#include "engine/agree.hpp"
+#include "engine/wait/agree.hpp"
+#include "neighborhood/inner_call.hpp"
 
 namespace tonari {
 namespace {

@@ -2,8 +2,8 @@
 // The vector family as C functions.
 #include <algorithm>
 
-#include "api/handles.hpp"
-#include "api/request.hpp"
+#include "neighborhood/request.hpp"
+#include "request/free_handle.hpp"
 #include "tonari/vector.h"
 #include "vector/box_lists.hpp"
 #include "vector/id_lists.hpp"

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/checked.hpp"
-#include "channels/collective.hpp"
-#include "engine/agree.hpp"
+#include "engine/wait/agree.hpp"
+#include "mpi/collective.hpp"
 
 namespace tonari {
 namespace {

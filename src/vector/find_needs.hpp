@@ -2,7 +2,7 @@
 // Which values this rank owns and needs, once ranks have told each other what they own.
 #pragma once
 
-#include "engine/context.hpp"
+#include "engine/comm/context.hpp"
 #include "vector/lists.hpp"
 
 namespace tonari {

@@ -2,7 +2,7 @@
 // Exchanges of vectors in a group.
 #include <algorithm>
 
-#include "engine/agree.hpp"
+#include "engine/wait/agree.hpp"
 #include "vector/read_values.hpp"
 #include "vector/request.hpp"
 

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "api/settings.hpp"
 #include "base/hash.hpp"
-#include "engine/agree.hpp"
-#include "engine/contest.hpp"
-#include "engine/read_topology.hpp"
+#include "engine/comm/read_topology.hpp"
+#include "engine/tune/contest.hpp"
+#include "engine/wait/agree.hpp"
+#include "request/settings.hpp"
 #include "vector/find_needs.hpp"
 #include "vector/request.hpp"
 

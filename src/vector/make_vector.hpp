@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "api/agree_on_arguments.hpp"
+#include "request/agree_on_arguments.hpp"
 #include "vector/lists.hpp"
 #include "vector/shared_vector.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "api/settings.hpp"
-#include "engine/agree.hpp"
+#include "engine/wait/agree.hpp"
+#include "request/settings.hpp"
 #include "vector/agree_on_values.hpp"
 #include "vector/build_exchange.hpp"
 

@@ -5,8 +5,8 @@
 #include <array>
 #include <memory>
 
-#include "api/kept_exchanges.hpp"
-#include "engine/call_record.hpp"
+#include "engine/comm/call_record.hpp"
+#include "request/kept_exchanges.hpp"
 #include "vector/shared_vector.hpp"
 #include "vector/single_calls.hpp"
 #include "vector/vector_call.hpp"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "api/direction.hpp"
+#include "cells/direction.hpp"
 #include "vector/index_list.hpp"
 #include "vector/pattern.hpp"
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "api/buffer.hpp"
 #include "base/checked.hpp"
 #include "base/hash.hpp"
-#include "channels/datatype.hpp"
-#include "channels/mpi_error.hpp"
+#include "mpi/datatype.hpp"
+#include "mpi/mpi_error.hpp"
+#include "request/buffer.hpp"
 
 namespace tonari {
 namespace {

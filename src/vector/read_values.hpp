@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "api/agree_on_arguments.hpp"
+#include "request/agree_on_arguments.hpp"
 #include "vector/pattern.hpp"
 #include "vector/value_work.hpp"
 #include "vector/vector_call.hpp"

@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "engine/agree.hpp"
-#include "engine/read_topology.hpp"
+#include "engine/comm/read_topology.hpp"
+#include "engine/wait/agree.hpp"
 #include "vector/find_needs.hpp"
 
 namespace tonari {

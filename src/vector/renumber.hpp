@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "api/agree_on_arguments.hpp"
+#include "request/agree_on_arguments.hpp"
 #include "vector/lists.hpp"
 
 namespace tonari {

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "api/group.hpp"
+#include "neighborhood/group.hpp"
 #include "vector/shared_vector.hpp"
 #include "vector/vector_call.hpp"
 

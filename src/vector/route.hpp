@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/context.hpp"
+#include "engine/comm/context.hpp"
 #include "topology/virtual_topology.hpp"
 
 namespace tonari {

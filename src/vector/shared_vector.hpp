@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "api/inner_call.hpp"
+#include "neighborhood/inner_call.hpp"
 #include "vector/program.hpp"
 
 namespace tonari {

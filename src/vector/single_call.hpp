@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "channels/type_marks.hpp"
-#include "engine/direct_exchange.hpp"
+#include "mpi/type_marks.hpp"
+#include "neighborhood/direct_exchange.hpp"
 #include "vector/read_values.hpp"
 #include "vector/shared_vector.hpp"
 

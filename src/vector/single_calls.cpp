@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "engine/agree.hpp"
-#include "engine/named_rank.hpp"
+#include "engine/wait/agree.hpp"
+#include "engine/wait/named_rank.hpp"
 
 namespace tonari {
 

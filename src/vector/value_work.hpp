@@ -8,11 +8,11 @@
 #include <span>
 #include <vector>
 
-#include "api/combine.hpp"
-#include "api/inner_call.hpp"
-#include "api/stepped_exchange.hpp"
-#include "engine/direct_shape.hpp"
+#include "cells/combine.hpp"
 #include "memory/memory.hpp"
+#include "neighborhood/direct_shape.hpp"
+#include "neighborhood/inner_call.hpp"
+#include "request/stepped_exchange.hpp"
 #include "vector/program.hpp"
 
 namespace tonari {

@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-#include "api/direction.hpp"
+#include "cells/direction.hpp"
 #include "tonari/vector.h"
 
 namespace tonari {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collective calls that are started and tested bring what those of the MPI bring.
-#include "channels/collective.hpp"
+#include "mpi/collective.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "channels/datatype.hpp"
+#include "mpi/datatype.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <random>
 #include <vector>
 
-#include "channels/mpi_error.hpp"
 #include "channels/types.hpp"
+#include "mpi/mpi_error.hpp"
 #include "support/errors.hpp"
 #include "support/mpi_main.hpp"
 #include "support/wide_types.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which mistakes an MPI is known for, by what it says of itself.
-#include "channels/quirks.hpp"
+#include "mpi/quirks.hpp"
 
 #include <gtest/gtest.h>
 
-#include "channels/library_version.hpp"
+#include "mpi/library_version.hpp"
 
 namespace tonari {
 namespace {

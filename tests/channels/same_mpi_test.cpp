@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which MPI a program runs with, by what MPIs say of themselves. Programs that run with the wrong
 // one are in tests/python/test_wrong_mpi.py.
-#include "channels/same_mpi.hpp"
+#include "mpi/same_mpi.hpp"
 
 #include <gtest/gtest.h>
 #include <mpi.h>

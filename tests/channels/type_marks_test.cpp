@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What other threads free while a thread marks a type, or reads its mark, in a program with
 // sessions alone.
-#include "channels/type_marks.hpp"
+#include "mpi/type_marks.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "channels/owned_comm.hpp"
 #include "faults.hpp"
+#include "mpi/owned_comm.hpp"
 
 namespace tonari {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "channels/mpi_error.hpp"
+#include "mpi/mpi_error.hpp"
 
 namespace tonari::test {
 

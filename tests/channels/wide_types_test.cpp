@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <random>
 
-#include "channels/datatype.hpp"
 #include "channels/types.hpp"
+#include "mpi/datatype.hpp"
 #include "support/errors.hpp"
 #include "support/wide_types.hpp"
 

@@ -7,12 +7,12 @@
 #include <cstdlib>
 
 #include "channels/connect.hpp"
-#include "channels/mpi_error.hpp"
 #include "channels/table.hpp"
-#include "engine/agree.hpp"
-#include "engine/build.hpp"
-#include "engine/forwarded_sizes.hpp"
-#include "engine/selector.hpp"
+#include "engine/run/build.hpp"
+#include "engine/run/forwarded_sizes.hpp"
+#include "engine/tune/selector.hpp"
+#include "engine/wait/agree.hpp"
+#include "mpi/mpi_error.hpp"
 #include "support/counting.hpp"
 #include "support/graph_exchange.hpp"
 

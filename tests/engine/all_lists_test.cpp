@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // In a small communicator every rank plans for all. What it finds is what ranks find together, and
 // once it has the lists it asks nobody.
-#include "engine/all_lists.hpp"
+#include "engine/comm/all_lists.hpp"
 
 #include <random>
 
-#include "engine/context.hpp"
+#include "engine/comm/context.hpp"
 #include "planners/graphs/graphs.hpp"
 #include "support/counting.hpp"
 #include "support/duplicate.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the cost model's parameters take to measure, by a clock that is made up.
-#include "engine/calibrate.hpp"
+#include "engine/comm/calibrate.hpp"
 
 #include <array>
 #include <optional>
 
-#include "engine/read_topology.hpp"
+#include "engine/comm/read_topology.hpp"
 #include "support/counting.hpp"
 #include "support/graph_exchange.hpp"
 

@@ -8,11 +8,11 @@
 #include <memory>
 #include <numeric>
 
-#include "engine/agree.hpp"
-#include "engine/calibrate.hpp"
-#include "engine/read_topology.hpp"
+#include "engine/comm/calibrate.hpp"
+#include "engine/comm/read_topology.hpp"
 #include "engine/sparse_calls.hpp"
 #include "engine/vector_calls.hpp"
+#include "engine/wait/agree.hpp"
 #include "support/graph_exchange.hpp"
 
 namespace tonari::test {

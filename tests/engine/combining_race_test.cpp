@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Between nodes, by a clock that only messages move on: the race of a request and the trial of
 // one-shot calls end with a plan that combines, also where the model puts it last.
-#include "engine/calibrate.hpp"
+#include "engine/comm/calibrate.hpp"
 #include "select/cache.hpp"
 #include "support/counting.hpp"
 #include "support/fresh_wisdom.hpp"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contests of made-up exchanges: which one wins by a made-up clock, and what becomes of the others
 // where one rank's exchange fails.
-#include "engine/contest.hpp"
+#include "engine/tune/contest.hpp"
 
 #include <algorithm>
 #include <array>
 #include <vector>
 
-#include "engine/agree.hpp"
+#include "engine/wait/agree.hpp"
 #include "support/contains.hpp"
 #include "support/counting.hpp"
 #include "support/duplicate.hpp"

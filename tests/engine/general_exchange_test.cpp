@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The general in-place all-to-all over MPI against the same exchange out of place, which each rank
 // computes alone from a common seed.
-#include "engine/general_exchange.hpp"
+#include "in_place/general_exchange.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "api/contributions.hpp"
+#include "cells/contributions.hpp"
 #include "grid/halo_use.hpp"
 
 namespace {

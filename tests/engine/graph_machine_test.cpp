@@ -4,7 +4,7 @@
 // expensive messages.
 #include <filesystem>
 
-#include "engine/calibrate.hpp"
+#include "engine/comm/calibrate.hpp"
 #include "select/cache.hpp"
 #include "support/graph_exchange.hpp"
 #include "support/once.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is said of waits that last, when, and that nothing is said otherwise. Whole jobs in which a
 // rank comes late are in tests/python/test_late_ranks.py.
-#include "engine/hang_report.hpp"
+#include "engine/wait/hang_report.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "engine/collective_calls.hpp"
-#include "engine/known_processes.hpp"
+#include "engine/wait/known_processes.hpp"
 #include "memory/process.hpp"
 #include "memory/wait_record.hpp"
 #include "support/contains.hpp"

@@ -2,7 +2,7 @@
 // Exchanges in flight of several threads: none keeps another from its own, whatever they are doing.
 // This file is also compiled with ThreadSanitizer, as a program of its own and without an MPI: see
 // tests/CMakeLists.txt.
-#include "engine/in_flight.hpp"
+#include "engine/wait/in_flight.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Planning with one rank per process: every message arrives, in order, in its own exchange.
-#include "engine/mpi_rank_group.hpp"
+#include "engine/comm/mpi_rank_group.hpp"
 
 #include <chrono>
 #include <functional>
@@ -8,8 +8,8 @@
 #include <random>
 #include <thread>
 
-#include "channels/owned_comm.hpp"
-#include "engine/agree.hpp"
+#include "engine/wait/agree.hpp"
+#include "mpi/owned_comm.hpp"
 #include "planners/graphs/graphs.hpp"
 #include "planners/graphs/isomorphic.hpp"
 #include "planners/graphs/mirror.hpp"

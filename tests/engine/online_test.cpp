@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exchanges that are tuned while they are used: sums without collective calls, and races of made-up
 // exchanges by a made-up clock.
-#include "engine/online_exchange.hpp"
+#include "engine/tune/online_exchange.hpp"
 
 #include <unistd.h>
 
@@ -9,9 +9,9 @@
 #include <set>
 #include <vector>
 
-#include "api/handles.hpp"
-#include "api/prepared.hpp"
-#include "engine/agree.hpp"
+#include "engine/wait/agree.hpp"
+#include "neighborhood/handles.hpp"
+#include "request/prepared.hpp"
 #include "support/contains.hpp"
 #include "support/counting.hpp"
 #include "support/duplicate.hpp"

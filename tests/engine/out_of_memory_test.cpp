@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "engine/collective_calls.hpp"
-#include "engine/wisdom.hpp"
+#include "engine/tune/wisdom.hpp"
 #include "memory/launched_ranks.hpp"
 #include "support/counting.hpp"
 #include "support/fresh_wisdom.hpp"

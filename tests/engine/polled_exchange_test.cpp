@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What exchanges have in common that look again and again: pauses, progress of the MPI, and what
 // happens when a rank that is waited for dies. And those that hold another one: nothing is lost.
-#include "engine/polled_exchange.hpp"
+#include "engine/wait/polled_exchange.hpp"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <type_traits>
 
-#include "engine/wrapped_exchange.hpp"
+#include "engine/wait/wrapped_exchange.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The progress thread: exchanges complete while the program does something else, errors come back,
 // and the thread is there only as long as it is asked for.
-#include "engine/progress.hpp"
+#include "engine/wait/progress.hpp"
 
 #include "base/error.hpp"
 #include "support/by_thread.hpp"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What communicators say of their neighbors and nodes, against lists worked out here.
-#include "engine/read_topology.hpp"
+#include "engine/comm/read_topology.hpp"
 
 #include <cstdlib>
 #include <random>
 
-#include "channels/owned_comm.hpp"
-#include "engine/local_topology.hpp"
-#include "engine/mpi_rank_group.hpp"
+#include "engine/comm/local_topology.hpp"
+#include "engine/comm/mpi_rank_group.hpp"
+#include "mpi/owned_comm.hpp"
 #include "planners/graphs/graphs.hpp"
 #include "planners/graphs/mirror.hpp"
 #include "support/errors.hpp"

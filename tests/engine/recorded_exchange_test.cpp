@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a recorded exchange counts, and how it estimates time from the starts that it times.
-#include "engine/recorded_exchange.hpp"
+#include "engine/comm/recorded_exchange.hpp"
 
 #include <gtest/gtest.h>
 
-#include "engine/call_record.hpp"
+#include "engine/comm/call_record.hpp"
 
 namespace {
 

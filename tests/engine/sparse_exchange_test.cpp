@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sparse exchanges whose limits are so low that few messages take what otherwise takes gigabytes:
 // pieces that are full, long messages in parts, and more than what is kept ready.
-#include "engine/sparse_exchange.hpp"
+#include "sparse/sparse_exchange.hpp"
 
 #include <random>
 
 #include "base/hash.hpp"
-#include "channels/owned_comm.hpp"
-#include "engine/mpi_rank_group.hpp"
-#include "engine/shared_comm.hpp"
+#include "engine/comm/mpi_rank_group.hpp"
+#include "engine/comm/shared_comm.hpp"
+#include "mpi/owned_comm.hpp"
+#include "sparse/on_communicator.hpp"
 #include "support/counting.hpp"
 #include "support/oracle.hpp"
 
@@ -68,7 +69,7 @@ class SparseExchangeTest : public testing::TestWithParam<bool> {
     group.emplace(comm.get());
   }
   std::unique_ptr<PairMessages> pairs() const {
-    return GetParam() ? SharedComm::of(comm.get())->connect_pairs() : nullptr;
+    return GetParam() ? connect_pairs(*SharedComm::of(comm.get())) : nullptr;
   }
   std::vector<SparseMethod> methods() const {
     std::vector<SparseMethod> all{{Kind::nbx}, {Kind::personalized}, {Kind::store_and_forward, 1}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/strict_planner_registry.hpp"
+#include "engine/comm/strict_planner_registry.hpp"
 
 #include <gtest/gtest.h>
 

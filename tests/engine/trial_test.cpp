@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measuring on copies: what a copy of the program's buffers takes, and that it is one.
-#include "engine/trial.hpp"
+#include "engine/tune/trial.hpp"
 
 #include <sys/mman.h>
 

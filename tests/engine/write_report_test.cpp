@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/write_report.hpp"
+#include "engine/comm/write_report.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What each rank tells all others, as engine/pair_messages.cpp does it.
+// What each rank tells all others, as sparse/pair_messages.cpp does it.
 #include <memory>
 
 #include "explorer/scenarios.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges of two or three ranks through inboxes, as engine/edge_queue.hpp runs them.
+// Exchanges of two or three ranks through inboxes, as engine/run/edge_queue.hpp runs them.
 #include <array>
 #include <atomic>
 #include <cstring>

@@ -86,15 +86,16 @@ std::string catcher(const std::vector<Scenario>& scenarios) {
 const std::map<std::string, const char*> left_out{
     {"src/channels/onesided/remote_words.hpp", "words of windows: the MPI stores and loads them"},
     {"src/channels/streams/mpi_stream.cpp", "threads of one rank: api/hops_test.cpp"},
-    {"src/engine/in_flight.cpp", "threads of one rank, for ThreadSanitizer: engine.in_flight.tsan"},
-    {"src/engine/agree.cpp", "threads of one rank: engine/threads_test.cpp"},
-    {"src/engine/finding.cpp", "threads of one rank: engine/threads_test.cpp"},
+    {"src/engine/wait/in_flight.cpp",
+     "threads of one rank, for ThreadSanitizer: engine.in_flight.tsan"},
+    {"src/engine/wait/agree.cpp", "threads of one rank: engine/threads_test.cpp"},
+    {"src/engine/comm/finding.cpp", "threads of one rank: engine/threads_test.cpp"},
     {"src/memory/gpu_memory.cpp", "threads of one rank: api/gpu_memory_test.cpp"},
     {"src/memory/in_mpi.cpp", "marks that one thread of the rank reads: mpi_calls_seen_test.cpp"},
     {"src/memory/in_mpi.hpp", "marks that one thread of the rank reads: mpi_calls_seen_test.cpp"},
     {"src/memory/mpi_calls_seen.cpp", "that thread: memory/mpi_calls_seen_test.cpp"},
     {"src/preload/communicator.cpp", "threads of a program that was built without tonari"},
-    {"src/preload/watch/members.cpp", "threads of a program that was built without tonari"}};
+    {"src/watch/members.cpp", "threads of a program that was built without tonari"}};
 
 std::string file_of(const std::string& place) { return place.substr(0, place.rfind(':')); }
 

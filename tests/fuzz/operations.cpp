@@ -152,7 +152,7 @@ class OperationExchange final : public Exchange {
     Keys keys = neighbor_keys(common);
     std::string algorithm =
         near_->graph.name == "offsets" ? word(common, offsets) : word(common, graphs);
-    // MPICH 4 loses bytes there, and blocks (channels/quirks.hpp).
+    // MPICH 4 loses bytes there, and blocks (mpi/quirks.hpp).
     if (algorithm == "native" && mpi_spins()) algorithm = "linear";
     keys.emplace_back("tonari_algorithm", algorithm);
     if (pick(common, 0, 3) == 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each MPI gets wrong is what is known of it (src/channels/quirks.hpp), the library before it
+"""What each MPI gets wrong is what is known of it (src/mpi/quirks.hpp), the library before it
 adds nothing to that, and TONARI_REPAIR takes away what it can. `make test-conformance` has more."""
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""CONTRIBUTING.md and docs/architecture.md name what exists: files, symbols in them, rooms."""
+"""CONTRIBUTING.md, docs/architecture.md and the READMEs of rooms name what exists: files, symbols,
+rooms."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,11 @@ QUOTED = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(r"[\w.*+-]+(/[\w.*+-]+)*/?")
 SUFFIXES = (".bib", ".c", ".cpp", ".h", ".hpp", ".md", ".py", ".sh", ".toml", ".txt")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+NAME = re.compile(r"[A-Za-z_]\w*")
+FILE_CELL = re.compile(r"^(\|[^|\n]*\|)[^|\n]*\|", re.MULTILINE)
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#([^)\s]*))?\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+TYPES = "type or function"  # the first column of a room's table; the second one is `file`
 
 
 @dataclass(frozen=True)
@@ -104,6 +111,63 @@ def rooms() -> list[str]:
     return [f"src/{room}/" for room in FLOOR]
 
 
+def room_of(file: str) -> str:
+    """The innermost one, where rooms lie in each other."""
+    return max((room for room in rooms() if file.startswith(room)), key=len, default="")
+
+
+def is_defined(name: str, text: str) -> bool:
+    """A type by its definition: `class Plan;` is none. A function also by its declaration."""
+    type_ = rf"\b(?:class|struct|enum|using)\s+(?:class\s+)?{name}\b(?!\s*;)"
+    return re.search(rf"{type_}|(?<!\w){name}\s*\(", text) is not None
+
+
+def wrong_type(room: str, row: dict[str, str]) -> list[str]:
+    file = room + row["file"].strip("`")
+    names = QUOTED.findall(row[TYPES])
+    if room_of(file) != room or not (SOURCE / file).is_file():
+        return [f"{room} has no file {row['file']}"]
+    if not names:
+        return [f"nothing is to be looked for in {file}"]
+    text = code(SOURCE / file)
+    return [f"{file} does not define {name}" for name in names if not is_defined(name, text)]
+
+
+def types(text: str) -> list[dict[str, str]]:
+    return [row for row in rows(text) if {TYPES, "file"} <= row.keys()]
+
+
+def wrong_types(room: str, text: str) -> list[str]:
+    return [problem for row in types(text) for problem in wrong_type(room, row)]
+
+
+@cache
+def known_names() -> frozenset[str]:
+    """All names in the code of the library and of its headers."""
+    files = [p for folder in ("src", "include") for p in (SOURCE / folder).rglob("*.[ch]*")]
+    return frozenset(name for path in files for name in NAME.findall(code(path)))
+
+
+def unknown_names(text: str) -> list[str]:
+    return [w for w in QUOTED.findall(text) if NAME.fullmatch(w) and w not in known_names()]
+
+
+def anchors(document: Path) -> set[str]:
+    """As forges make them of headings."""
+    headings = HEADING.findall(document.read_text(encoding="utf-8"))
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def lost_links(room: str, text: str) -> list[str]:
+    """Links that lead from the folder of the room to no file, or to no heading of it."""
+    lost = []
+    for target, anchor in LINK.findall(text):
+        path = SOURCE / room / target
+        if not path.is_file() or (anchor and anchor not in anchors(path)):
+            lost.append(f"{target}#{anchor}" if anchor else target)
+    return lost
+
+
 def described_rooms(text: str) -> list[str]:
     return [row["room"].strip("`") for row in rows(text) if "room" in row]
 
@@ -122,6 +186,18 @@ def test_symbols_are_in_their_files(document: str) -> None:
 
 def test_every_room_is_described_once() -> None:
     assert sorted(described_rooms(prose("docs/architecture.md"))) == sorted(rooms())
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_every_room_has_a_readme_that_is_true(room: str) -> None:
+    """In its table, files are those of the folder; elsewhere they are written from the root."""
+    text = prose(f"{room}README.md")
+    elsewhere = FILE_CELL.sub(r"\1|", text)
+    assert types(text)
+    assert wrong_types(room, text) == []
+    assert missing_paths(elsewhere) == []
+    assert unknown_names(elsewhere) == []
+    assert lost_links(room, text) == []
 
 
 @pytest.mark.parametrize("what", RECIPES)
@@ -174,3 +250,55 @@ def test_missing_symbols_are_noticed(row: str, problems: list[str]) -> None:
     """A word of a comment is no symbol, nor is a part of a longer name."""
     other = "| other | table |\n|---|---|\n| a | b |\n"
     assert wrong_pairs(f"{HEAD}| {row} | y |\n\n{other}") == problems
+
+
+@pytest.mark.parametrize(
+    ("row", "problems"),
+    [
+        ("`Plan`, `Slice` | `plan.hpp`", []),
+        ("`Wiring`, `wire` | `wiring.hpp`", ["src/plan/ has no file `wiring.hpp`"]),
+        ("`Plan`, `Plant` | `plan.hpp`", ["src/plan/plan.hpp does not define Plant"]),
+        ("`Plan` | `builder.hpp`", ["src/plan/builder.hpp does not define Plan"]),
+        ("Plan | `plan.hpp`", ["nothing is to be looked for in src/plan/plan.hpp"]),
+    ],
+)
+def test_types_that_are_elsewhere_are_noticed(row: str, problems: list[str]) -> None:
+    """A header that uses a type does not define it."""
+    text = f"| {TYPES} | file | x |\n|---|---|---|\n| {row} | y |\n"
+    assert wrong_types("src/plan/", text) == problems
+
+
+def test_types_of_an_inner_room_are_noticed() -> None:
+    row = {TYPES: "`Relay`", "file": "`graphs/relay.hpp`"}
+    assert wrong_type("src/planners/graphs/", row | {"file": "`relay.hpp`"}) == []
+    assert wrong_type("src/planners/", row) == ["src/planners/ has no file `graphs/relay.hpp`"]
+
+
+@pytest.mark.parametrize(
+    ("declared", "defined"),
+    [
+        ("class Plan;", False),
+        ("friend class Plan;", False),
+        ("class Plan final : public Object {", True),
+        ("enum class Plan : int {", True),
+        ("using Plan = int;", True),
+        ("struct Planner { Plan plan; };", False),
+        ("Layout Plan(int count);", True),
+    ],
+)
+def test_what_defines_a_name(declared: str, defined: bool) -> None:
+    assert is_defined("Plan", declared) == defined
+
+
+def test_unknown_names_are_noticed() -> None:
+    """What has a blank is a command, say; paths are looked at elsewhere."""
+    text = "`Plan`, `MPI_Finalize`, `tonari run`, `src/plan/`, `PlanOfMine`"
+    assert unknown_names(text) == ["PlanOfMine"]
+
+
+def test_lost_links_are_noticed() -> None:
+    good = "[a](../../CONTRIBUTING.md#add-a-function-to-the-c-interface) [b](plan.hpp)"
+    assert lost_links("src/plan/", good) == []
+    bad = "[a](../../CONTRIBUTING.md#add-a-room) [b](../CONTRIBUTING.md)"
+    lost = ["../../CONTRIBUTING.md#add-a-room", "../CONTRIBUTING.md"]
+    assert lost_links("src/plan/", bad) == lost

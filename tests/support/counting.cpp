@@ -12,7 +12,7 @@
 #include <set>
 #include <vector>
 
-#include "../../src/channels/quirks.hpp"  // also for programs that are built as a user builds them
+#include "../../src/mpi/quirks.hpp"  // also for programs that are built as a user builds them
 
 #if defined(__SANITIZE_ADDRESS__) || !defined(__GLIBC__)
 #define COUNT_ALLOCATIONS 0

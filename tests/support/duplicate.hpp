@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "channels/owned_comm.hpp"
+#include "mpi/owned_comm.hpp"
 
 namespace tonari::test {
 

@@ -13,7 +13,7 @@
 namespace tonari::test {
 
 // MPICH 4 receives no more blocks than a rank sends, and Intel MPI counts as MPICH 4
-// (channels/quirks.hpp).
+// (mpi/quirks.hpp).
 inline bool native_loses_blocks() {
 #if defined(MPICH_NUMVERSION)
   return MPICH_NUMVERSION < 50000000;

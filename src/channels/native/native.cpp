@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "channels/mpi_error.hpp"
-#include "channels/owned_comm.hpp"
-#include "channels/quirks.hpp"
+#include "mpi/mpi_error.hpp"
+#include "mpi/owned_comm.hpp"
+#include "mpi/quirks.hpp"
 
 namespace tonari {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "channels/arguments.hpp"
-#include "channels/large_type.hpp"
-#include "channels/owned_comm.hpp"
-#include "channels/owned_type.hpp"
+#include "mpi/large_type.hpp"
+#include "mpi/owned_comm.hpp"
+#include "mpi/owned_type.hpp"
 #include "topology/vertex.hpp"
 
 namespace tonari {

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "channels/collective.hpp"
 #include "channels/control_messages.hpp"
-#include "channels/mpi_usable.hpp"
 #include "channels/onesided/edges.hpp"
 #include "channels/onesided/rtr_tree.hpp"
 #include "memory/memory.hpp"
+#include "mpi/collective.hpp"
+#include "mpi/mpi_usable.hpp"
 
 namespace tonari {
 namespace {

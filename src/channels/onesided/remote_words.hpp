@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/checked.hpp"
-#include "channels/mpi_error.hpp"
 #include "channels/onesided/window.hpp"
+#include "mpi/mpi_error.hpp"
 
 namespace tonari {
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <string_view>
 
-#include "channels/collective.hpp"
-#include "channels/mpi_error.hpp"
-#include "channels/world.hpp"
 #include "memory/memory.hpp"
+#include "mpi/collective.hpp"
+#include "mpi/mpi_error.hpp"
+#include "mpi/world.hpp"
 
 namespace tonari {
 namespace {

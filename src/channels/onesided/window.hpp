@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "channels/owned_comm.hpp"
+#include "mpi/owned_comm.hpp"
 
 namespace tonari {
 

@@ -15,11 +15,11 @@
 
 #include "channels/arguments.hpp"
 #include "channels/edge.hpp"
-#include "channels/mpi_error.hpp"
-#include "channels/owned_type.hpp"
 #include "copy/moves.hpp"
 #include "memory/memory.hpp"
 #include "memory/process.hpp"
+#include "mpi/mpi_error.hpp"
+#include "mpi/owned_type.hpp"
 #include "plan/plan.hpp"
 
 namespace tonari {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "channels/abandon.hpp"
-#include "channels/mpi_error.hpp"
+#include "mpi/mpi_error.hpp"
 
 namespace tonari {
 

@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "channels/owned_comm.hpp"
 #include "channels/swap.hpp"
+#include "mpi/owned_comm.hpp"
 
 namespace tonari {
 

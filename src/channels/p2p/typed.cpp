@@ -6,9 +6,9 @@
 #include <map>
 #include <tuple>
 
-#include "channels/large_type.hpp"
 #include "channels/p2p/program.hpp"
-#include "channels/quirks.hpp"
+#include "mpi/large_type.hpp"
+#include "mpi/quirks.hpp"
 
 namespace tonari {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "base/error.hpp"
 #include "channels/abandon.hpp"
-#include "channels/mpi_error.hpp"
-#include "channels/mpi_usable.hpp"
-#include "channels/world.hpp"
+#include "mpi/mpi_error.hpp"
+#include "mpi/mpi_usable.hpp"
+#include "mpi/world.hpp"
 
 namespace tonari {
 

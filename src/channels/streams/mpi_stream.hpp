@@ -18,9 +18,9 @@
 #include <atomic>
 #include <memory>
 
-#include "channels/owned_comm.hpp"
 #include "channels/streams/stream.hpp"
 #include "memory/memory.hpp"
+#include "mpi/owned_comm.hpp"
 
 namespace tonari {
 

@@ -6,9 +6,9 @@
 
 #include "channels/abandon.hpp"
 #include "channels/control_messages.hpp"
-#include "channels/mpi_usable.hpp"
 #include "channels/streams/ring_stream.hpp"
 #include "memory/left_word.hpp"
+#include "mpi/mpi_usable.hpp"
 
 namespace tonari {
 namespace {

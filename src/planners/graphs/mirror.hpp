@@ -3,8 +3,8 @@
 // list as a source, as often and with as many bytes.
 //
 // Both functions are collective and return the error of the lowest rank here that found one,
-// nothing if all is well here. The caller makes the ranks agree (engine/agree.hpp); until then the
-// others do not know.
+// nothing if all is well here. The caller makes the ranks agree (engine/wait/agree.hpp); until then
+// the others do not know.
 #pragma once
 
 #include <optional>

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a message through shared memory costs.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "channels/shared/link.hpp"
+#include "engine/comm/calibrate.hpp"
+#include "engine/comm/partner.hpp"
+#include "engine/wait/agree.hpp"
+#include "engine/wait/awaited.hpp"
+#include "engine/wait/hang_report.hpp"
+#include "memory/wait.hpp"
+
+namespace tonari {
+namespace {
+
+constexpr int first_tosses = 8, tosses = 100;
+constexpr double time_for_all = 1e-3;  // seconds
+
+// Two ranks that send a word back and forth through shared memory.
+class Toss {
+ public:
+  Toss(MPI_Comm comm, const std::shared_ptr<const Node>& node, int rank)
+      : node_(node),
+        first_(node->index(rank) == 0),
+        peer_(node->ranks()[first_ ? 1 : 0]),
+        policy_{node->crowded(), timeout_in_environment()},
+        partner_(comm, peer_, 2 * sizeof(SegmentName)),
+        names_{{peer_, {}}} {
+    if (!error_of([&] { link_.emplace(node, rank, messages(), messages(), SharedLimits{}); }))
+      mine_ = link_->segment();
+    times_.reserve(tosses);
+  }
+  // Both call this; it tells whether they can.
+  bool connect() {
+    names_[peer_] = swap(mine_);
+    bool attached = false;
+    const int good = !error_of([&] { attached = link_ && link_->attach(names_); }) && attached;
+    return swap(good) && good;
+  }
+  // The time of one way. On a busy machine few rounds must do.
+  double time() {
+    for (int k = 0; k < first_tosses; ++k) times_.push_back(round_trip() / 2);
+    const int quick = undisturbed(times_) * 2 * tosses < time_for_all, others = swap(quick);
+    for (int k = first_tosses; k < tosses && quick && others; ++k)
+      times_.push_back(round_trip() / 2);
+    return undisturbed(times_);
+  }
+
+ private:
+  double round_trip() {
+    const double start = MPI_Wtime();
+    if (first_) write();
+    read();
+    if (!first_) write();
+    parity_ ^= 1;
+    return MPI_Wtime() - start;
+  }
+  std::vector<EdgeMessage> messages() const { return {{peer_, 0, 8}}; }
+  template <typename Words>
+  Words swap(const Words& mine) {
+    static_assert(sizeof mine <= sizeof(SegmentName));
+    std::byte* const theirs = partner_.data() + sizeof mine;
+    std::memcpy(partner_.data(), &mine, sizeof mine);
+    partner_.start_recv(theirs, sizeof mine, MPI_BYTE, measure_shared_memory);
+    partner_.start_send(partner_.data(), sizeof mine, MPI_BYTE, measure_shared_memory);
+    partner_.complete();
+    Words other;
+    std::memcpy(&other, theirs, sizeof other);
+    return other;
+  }
+  template <typename Ready>
+  void wait(Ready ready) const {
+    for (Wait waiting(policy_); !ready();)
+      if (waiting.idle() == Wait::Then::check) require_peer();
+  }
+  // The others learn of its end by themselves.
+  void require_peer() const {
+    if (const auto error = error_of([&] { check_alive(node_.get(), peer_); }))
+      throw Error(*error).now_on_all_ranks();
+  }
+  void write() {
+    wait([&] { return link_->out(0).may_write(0, parity_); });
+    link_->out(0).written(0, parity_);
+  }
+  void read() {
+    wait([&] { return link_->in(0).arrived(0, parity_); });
+    link_->in(0).taken(0, parity_);
+  }
+
+  std::shared_ptr<const Node> node_;
+  bool first_;
+  std::int32_t peer_;
+  WaitPolicy policy_;
+  Partner partner_;
+  std::map<std::int32_t, SegmentName> names_;
+  SegmentName mine_;
+  std::optional<SharedLink> link_;
+  std::vector<double> times_;
+  int parity_ = 0;
+};
+
+}  // namespace
+
+// L + 2 o is what a word takes one way; writing it and finding it take a small part of that each.
+void measure_shared(LogGP& machine, MPI_Comm comm, const std::shared_ptr<const Node>& node,
+                    int rank) {
+  std::optional<Toss> toss;
+  if (node->ranks().front() == 0 && node->ranks().size() > 1 && node->index(rank) < 2)
+    toss.emplace(comm, node, rank);
+  stay_together(comm);
+  if (!toss || !toss->connect()) return;
+  const double one_way = std::max(1e-9, toss->time());
+  machine.shared_overhead = one_way / 8;
+  machine.shared_latency = one_way - 2 * machine.shared_overhead;
+}
+
+}  // namespace tonari

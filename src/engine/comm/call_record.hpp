@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one-shot calls of one kind on one object, for the report.
+#pragma once
+
+#include <string_view>
+
+#include "engine/comm/recorded.hpp"
+#include "engine/comm/usage.hpp"
+
+namespace tonari {
+
+// Puts its numbers into a row.
+void add_usage(const Usage& usage, ReportRow& row);
+
+class CallRecord final : public Recorded {
+ public:
+  // calls: what they are, as far as that is known
+  explicit CallRecord(const ReportRow& calls) : calls_(calls) { calls_.one_shot = true; }
+  ~CallRecord() override { fold(); }
+
+  Usage& usage() { return usage_; }
+  // Calls may choose each for itself.
+  void chose(std::string_view algorithm) {
+    if (calls_.algorithm.empty())
+      calls_.algorithm = algorithm;
+    else if (calls_.algorithm.view() != algorithm)
+      calls_.algorithm = "several";
+  }
+  ReportRow row() override {
+    ReportRow row = calls_;
+    add_usage(usage_, row);
+    return row;
+  }
+
+  // Runs a call that is complete when `work` returns. It returns what was sent: messages and bytes.
+  template <class Work>
+  void run(const Work& work) {
+    const double weight = usage_.start();
+    const double start = weight > 0 ? usage_.now() : 0;
+    const auto [messages, bytes] = work();
+    if (weight > 0) usage_.took(usage_.now() - start, weight);
+    usage_.sends(messages, bytes);
+  }
+
+ private:
+  ReportRow calls_;
+  Usage usage_;
+};
+
+}  // namespace tonari

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Connects the channels of a candidate that carry single messages.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "channels/connect.hpp"
+#include "engine/comm/context.hpp"
+#include "engine/run/edge_queue.hpp"
+#include "select/candidates.hpp"
+
+namespace tonari {
+
+struct Wiring {
+  std::optional<Plan> plan;                          // of this rank, if connecting needed it
+  Edges edges;                                       // empty if all messages go by MPI
+  std::shared_ptr<const OwnedComm> graph = nullptr;  // of MPI's own collectives
+  // Why the candidate's channel cannot be used; the same on all ranks. Then the messages of a plan
+  // go packed by MPI.
+  std::string refusal = {};
+};
+
+enum class Purpose { trial, race, request };
+
+// All ranks of the context, in the form that channels use. It refers to the context.
+ConnectGroup connect_group(Context& context);
+
+// Collective for candidates on channels with edges and for MPI's own collectives, else local and
+// empty. Throws the same error on all ranks.
+Wiring wire(Context& context, const Candidate& candidate, const Settings& settings,
+            const Binding& binding, Purpose purpose);
+
+}  // namespace tonari

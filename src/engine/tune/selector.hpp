@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Chooses the exchange for one request: candidates apply, are scored and measured, and
+// the winner is remembered.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "channels/arguments.hpp"
+#include "engine/comm/context.hpp"
+#include "select/break_even.hpp"
+#include "select/candidates.hpp"
+
+namespace tonari {
+
+struct Choice {
+  Candidate candidate;
+  std::string reason;        // forced, fixed rule, model, measured, wisdom, online
+  std::string details;       // lines for tonari_request_describe: what was compared
+  double measured = 0;       // seconds; 0 if it was not measured
+  bool steady = false;       // the measurement can be trusted, also next time
+  AgainstNative times = {};  // of this contest, or as remembered
+  // online: what the first starts try besides, the most promising first, and the key under which
+  // the winner is remembered
+  std::vector<Candidate> rivals = {};
+  std::string question = {};
+  std::vector<std::string> untried = {};  // what is remembered as left for later requests
+  double predicted_native = 0;  // seconds of MPI's own collective by the model; 0: not asked
+};
+
+// Collective. Everything except binding and arguments must be the same on all ranks. Throws the
+// same error on all ranks.
+Choice choose(Context& context, const Problem& problem, const Settings& settings,
+              const Arguments& arguments, const Binding& binding);
+
+// The same from wisdom or by the model, independent of arguments. Collective.
+Choice choose_unmeasured(Context& context, const Problem& problem, Settings settings);
+
+// What the choice depends on besides the machine.
+std::string problem_key(const Problem& problem, const Settings& settings);
+
+}  // namespace tonari

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/wait/request_list.hpp"
+
+#include "mpi/mpi_error.hpp"
+
+namespace tonari {
+
+RequestList::~RequestList() {
+  for (MPI_Request& request : requests_)
+    if (request != MPI_REQUEST_NULL) MPI_Cancel(&request), MPI_Request_free(&request);
+}
+
+// Tests each only until it is complete: this is asked between any two messages that come.
+bool RequestList::done() {
+  for (; complete_ < requests_.size(); ++complete_) {
+    int is = 0;
+    call_mpi("MPI_Test", [&] { return MPI_Test(&requests_[complete_], &is, MPI_STATUS_IGNORE); });
+    if (!is) return false;
+  }
+  requests_.clear();
+  complete_ = 0;
+  return true;
+}
+
+void RequestList::wait() {
+  call_mpi("MPI_Waitall", [&] {
+    return MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  });
+  requests_.clear();
+  complete_ = 0;
+}
+
+}  // namespace tonari

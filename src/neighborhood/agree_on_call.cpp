@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "neighborhood/agree_on_call.hpp"
+
+#include <algorithm>
+
+#include "channels/table.hpp"
+#include "request/settings.hpp"
+
+namespace tonari {
+namespace {
+
+// Checks everything that this rank can check by itself.
+void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info,
+          Output output, LocalArguments& mine) {
+  Context& context = *near.context;
+  mine.settings = read_settings(info, context.settings());
+  mine.is_part = !output.name;
+  // nobody could ask where the blocks are
+  if (use == Use::once || !output.name) mine.settings.recv_view = false;
+  if (mine.reads == ReadsBlocks::where_they_arrive) mine.settings.recv_view = true;
+  // a thread drives the outer request that contains this one
+  if (use != Use::once && !output.name) mine.settings.progress_thread = false;
+  if (const BoundCall& bound = near.bound[call.operation()])
+    if (const auto broken = bound.difference(call, context.topology())) throw *broken;
+  read_blocks(context, call, mine);
+  if (use == Use::once)
+    mine.matches =
+        near.cache.idle_matches(call.collective, mine.settings.fingerprint(), mine.binding);
+  // the library has checked those already
+  if (std::ranges::find(mine.matches, true) == mine.matches.end())
+    check_overlaps(context.topology(), call.collective, mine.binding);
+}
+
+bool non_contiguous(const Binding& binding) {
+  const auto has_layout = [](const Block& block) { return block.layout != nullptr; };
+  return std::ranges::any_of(binding.send, has_layout) ||
+         std::ranges::any_of(binding.recv, has_layout);
+}
+
+constexpr char other_collective[] = "some ranks call an all-to-all where others call an allgather";
+
+// The places of what ranks compare of a call: what is the same at both ends of a block, what only
+// requests compare, and then the entries of the cache.
+struct At {
+  enum : std::size_t {
+    collective,
+    one_size,
+    by_number,
+    ends,
+    settings = ends,
+    use,
+    layouts,
+    form,
+    form_read,
+    entries
+  };
+};
+
+void put_ends(std::span<Alike> all, Collective collective, const SizePrint& sizes) {
+  const auto [one_size, by_number] = sizes.ballots();
+  all[At::collective] = {static_cast<std::uint64_t>(collective), other_collective};
+  all[At::one_size] = {one_size}, all[At::by_number] = {by_number};
+}
+
+std::array<Alike, At::entries + RequestCache::places> compared_of(const Call& call, Use use,
+                                                                  const LocalArguments& mine) {
+  std::array<Alike, At::entries + RequestCache::places> all;
+  put_ends(all, call.collective, mine.sizes);
+  all[At::settings] = {mine.settings.fingerprint(), other_settings};
+  all[At::use] = {static_cast<std::uint64_t>(use),
+                  "some ranks make a persistent request where others make a one-shot call"};
+  all[At::layouts] = {non_contiguous(mine.binding)};
+  all[At::form] = {static_cast<std::uint64_t>(call.form()),
+                   mine.settings.static_buffers
+                       ? "ranks call different forms (regular, v, w) of the operation; with "
+                         "cdag_static_buffers it must be one form on all ranks"
+                       : nullptr};
+  all[At::form_read] = {static_cast<std::uint64_t>(mine.arguments.form)};
+  for (std::size_t k = 0; k < mine.matches.size(); ++k)
+    all[At::entries + k].ballot = mine.matches[k];
+  return all;
+}
+
+}  // namespace
+
+Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info,
+                     Output output, LocalArguments& mine) {
+  const auto [same, said] = agree_on_arguments(
+      near.context->comm(), info, output, [&] { read(near, call, use, info, output, mine); },
+      [&] { return compared_of(call, use, mine); });
+  // it can express the others: MPI's own collective must be the same on all ranks
+  if (!same[At::form_read]) mine.arguments.form = Form::w;
+  Agreed agreed{std::nullopt,
+                {same[At::one_size], same[At::by_number]},
+                {said[At::one_size], said[At::by_number]},
+                same[At::layouts] && !non_contiguous(mine.binding)};
+  for (std::size_t k = 0; k < RequestCache::places && !agreed.cached; ++k)
+    if (mine.matches[k] && same[At::entries + k]) agreed.cached = k;
+  return agreed;
+}
+
+Problem problem_of(Context& context, Collective collective, const Agreed& agreed,
+                   const LocalArguments& mine) {
+  Problem problem{context.planners(),
+                  context.topology().fingerprint,
+                  context.topology().neighbors,
+                  collective,
+                  {},
+                  agreed.contiguous,
+                  context.shares_memory(),
+                  context.reads_memory(),
+                  context.several_nodes(),
+                  all_channels()};
+  if (ExactSizes* exact = context.exact_sizes()) {
+    problem.sizes = exact->of(collective).sizes;
+    return problem;
+  }
+  problem.sizes.bytes = agree_on_sizes(context, collective, mine.binding,
+                                       mine.sizes.common(agreed.same_sizes, agreed.said_sizes));
+  problem.sizes.average = average_size(context, problem.sizes.bytes, mine.binding);
+  return problem;
+}
+
+void agree_on_ends(Context& context, const ReadCall& call) {
+  const Collective collective = call.arguments.collective;
+  std::array<Alike, At::ends> things;
+  put_ends(things, collective, call.sizes);
+  const auto [same, said] = agree_on_arguments(context.comm(), MPI_INFO_NULL, std::nullopt, things);
+  run_collectively(context.comm(), [&] {
+    if (!context.exact_sizes())
+      agree_on_sizes(context, collective, call.binding,
+                     call.sizes.common({same[At::one_size], same[At::by_number]},
+                                       {said[At::one_size], said[At::by_number]}));
+  });
+}
+
+}  // namespace tonari

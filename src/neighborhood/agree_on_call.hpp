@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ranks read a call that makes a request, and agree on it before they make anything.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "neighborhood/handles.hpp"
+#include "neighborhood/read_call.hpp"
+#include "request/agree_on_arguments.hpp"
+#include "select/candidates.hpp"
+
+namespace tonari {
+
+// part: of a persistent request that reports on it (Prepared::tell_of), and which no thread drives.
+// Its starts may choose.
+enum class Use { persistent, part, once };
+// Of what a request with this use consists of.
+inline Use use_of_part(Use use, bool by_thread) {
+  return use == Use::persistent && !by_thread ? Use::part : use;
+}
+
+// Where the caller reads receive blocks. where_they_arrive: it asks for their views
+// (Exchange::view), so that a channel that can leaves them there.
+enum class ReadsBlocks { in_buffer, where_they_arrive };
+
+// What this rank has read of a call, and how its request is to be made.
+struct LocalArguments : ReadCall {
+  Settings settings;
+  std::array<bool, RequestCache::places> matches{};  // for each entry of the cache
+  bool is_part = false;                              // of a request that the program gets
+  ReadsBlocks reads = ReadsBlocks::in_buffer;
+};
+
+// The results of what ranks agree on before they prepare anything.
+struct Agreed {
+  std::optional<std::size_t> cached;  // the entry to use again
+  std::array<bool, SizePrint::count> same_sizes;
+  std::array<std::uint64_t, SizePrint::count> said_sizes;
+  bool contiguous = false;
+};
+
+// Collective. One agreement covers everything: errors, what the program calls, sizes, and what can
+// be used again. A rank that has agreed needs no memory to use an entry again. Throws the same on
+// all ranks.
+Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info,
+                     Output output, LocalArguments& mine);
+// Collective unless that agreement has told the sizes.
+Problem problem_of(Context& context, Collective collective, const Agreed& agreed,
+                   const LocalArguments& mine);
+
+// Collective: whether all ranks call the same collective, and both ends of every block expect the
+// same size. Throws the same on all ranks if not.
+void agree_on_ends(Context& context, const ReadCall& call);
+
+}  // namespace tonari

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A call that is promised to come again with the same buffers, counts and types
+// (cdag_static_buffers).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/error.hpp"
+#include "mpi/type_marks.hpp"
+#include "neighborhood/call.hpp"
+
+namespace tonari {
+
+struct Prepared;
+
+class BoundCall {
+ public:
+  BoundCall() = default;
+  // `binding` belongs to the call. Throws Errc::mpi.
+  BoundCall(const Call& call, const LocalTopology& topology, Binding binding,
+            std::shared_ptr<Prepared> prepared);
+
+  explicit operator bool() const { return prepared_ != nullptr; }
+  Prepared& prepared() const { return *prepared_; }
+  const std::shared_ptr<Prepared>& shared() const { return prepared_; }
+
+  // Says what breaks the promise; nothing if the call is the one that was bound. Not collective. It
+  // allocates nothing if arrays hold the same numbers and datatypes; others are read and compared
+  // byte by byte.
+  std::optional<Error> difference(const Call& call, const LocalTopology& topology) const;
+
+ private:
+  struct Side {
+    Side() = default;
+    Side(const BufferArguments& given, std::size_t blocks);
+    bool same(const BufferArguments& given) const;
+
+    BufferArguments given_;  // its arrays may be gone
+    KeptNumbers counts_;
+    std::vector<MPI_Aint> displacements_;
+    std::vector<NamedType> types_;
+  };
+  bool same_names(const Call& call) const { return send_.same(call.send) && recv_.same(call.recv); }
+
+  Side send_, recv_;
+  Binding binding_;
+  std::shared_ptr<Prepared> prepared_;
+};
+
+}  // namespace tonari

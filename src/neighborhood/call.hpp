@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The six operations as the program calls them, before anything is read.
+#pragma once
+
+#include "base/numbers.hpp"
+#include "channels/arguments.hpp"
+#include "engine/comm/local_topology.hpp"
+
+namespace tonari {
+
+// One side of a call. Members that its form does not have stay empty. Counts are int, or MPI_Count
+// in the forms with _c (docs/adr/0034-large-counts.md).
+struct BufferArguments {
+  Form form = Form::regular;
+  const void* buffer = nullptr;
+  MPI_Count count = 0;                      // regular
+  MPI_Datatype type = MPI_DATATYPE_NULL;    // regular and v
+  Numbers counts = {};                      // v and w
+  const MPI_Aint* displacements = nullptr;  // v: in extents of the type, w: in bytes
+  const MPI_Datatype* types = nullptr;      // w
+  const SpaceId* spaces = nullptr;          // of blocks; null: all lie in the side's buffer
+};
+inline BufferArguments regular(const void* buffer, MPI_Count count, MPI_Datatype type) {
+  return {Form::regular, buffer, count, type};
+}
+inline BufferArguments v_form(const void* buffer, Numbers counts, const MPI_Aint displacements[],
+                              MPI_Datatype type) {
+  return {Form::v, buffer, 0, type, counts, displacements};
+}
+inline BufferArguments w_form(const void* buffer, Numbers counts, const MPI_Aint displacements[],
+                              const MPI_Datatype types[]) {
+  return {Form::w, buffer, 0, MPI_DATATYPE_NULL, counts, displacements, types};
+}
+
+inline constexpr std::size_t operations = 6;
+
+struct Call {
+  Collective collective;
+  BufferArguments send, recv;
+
+  Form form() const { return recv.form; }  // an allgather has one block to send, in all forms
+  std::size_t operation() const {
+    return 3 * static_cast<std::size_t>(collective) + static_cast<std::size_t>(form());
+  }
+  const char* name() const;  // alltoall, ..., allgatherw
+  std::size_t blocks_sent(const LocalTopology& topology) const {
+    return collective == Collective::allgather ? 1 : as_given(topology).targets.size();
+  }
+  std::size_t blocks_received(const LocalTopology& topology) const {
+    return as_given(topology).sources.size();
+  }
+
+  // Reads it in normal form, with blocks in the order of topology.vertex. Throws Errc::argument,
+  // Errc::overflow or Errc::mpi.
+  Arguments read(const LocalTopology& topology) const;
+};
+
+// Reads `blocks` blocks of one side. `prefix` begins the names of its arguments: "send", "recv" or
+// "". Throws like Call::read.
+std::vector<TypedBlock> read_blocks(const char* prefix, std::size_t blocks,
+                                    const BufferArguments& given);
+
+// Makes blocks empty that no edge leads to or from, because the library must not touch the memory
+// that a program gives for them. `binding` has been read from the arguments.
+void leave_out_missing(const Vertex& vertex, Arguments& arguments, Binding& binding);
+
+}  // namespace tonari

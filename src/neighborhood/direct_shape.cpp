@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "neighborhood/direct_shape.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string_view>
+
+#include "base/hash.hpp"
+#include "engine/wait/named_rank.hpp"
+#include "memory/process.hpp"
+#include "neighborhood/long_messages.hpp"
+
+namespace tonari {
+namespace {
+
+// Sums of sizes with a factor for each place: if one size differs, the sums tell which.
+std::uint64_t factor(std::size_t place) { return Hash().word(place).value() | 1; }
+Bytes sum(const std::vector<Bytes>& sizes) {
+  Bytes all = 0;
+  for (Bytes size : sizes) all = checked_add(all, size, "bytes of a message");
+  return all;
+}
+std::uint64_t print(const std::vector<Bytes>& sizes) {
+  std::uint64_t all = 0;
+  for (std::size_t k = 0; k < sizes.size(); ++k) all += sizes[k] * factor(k);
+  return all;
+}
+
+[[noreturn]] void fail_on_block(std::uint32_t number, std::int32_t sender, std::int32_t receiver,
+                                Bytes there, Bytes here) {
+  fail(Errc::mismatch, "block ", number, " from rank ", sender, " to rank ", receiver, " has ",
+       there, " bytes at the sender and ", here, " at the receiver; both must be the same");
+}
+
+// The sizes of one direction, as this rank and as the neighbor has them.
+struct Difference {
+  const std::vector<Bytes>& sizes;
+  const std::vector<std::uint32_t>& numbers;  // of blocks, as the receiver's program has them
+  Bytes sum, other_sum;
+  std::uint64_t print, other_print;
+  std::int32_t sender, receiver;
+  bool receives;  // this rank
+
+  explicit operator bool() const { return sum != other_sum || print != other_print; }
+  [[noreturn]] void explain() const {
+    const Bytes more = other_sum - sum;  // may wrap around
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+      if (more * factor(k) != other_print - print) continue;
+      const Bytes other = sizes[k] + more;
+      fail_on_block(numbers[k], sender, receiver, receives ? other : sizes[k],
+                    receives ? sizes[k] : other);
+    }
+    fail(Errc::mismatch, "the ", sizes.size(), " blocks from rank ", sender, " to rank ", receiver,
+         " have ", receives ? other_sum : sum, " bytes in all at the sender and ",
+         receives ? sum : other_sum, " at the receiver; each must have the same at both");
+  }
+};
+
+void add(Layout& layout, const Block& block, const void* buffer) {
+  const std::ptrdiff_t at = distance(buffer, block.address);
+  if (block.layout)
+    layout.add(*block.layout, at);
+  else
+    layout.add(at, block.bytes);
+}
+
+std::size_t pieces_of(const Layout& layout) {
+  std::size_t pieces = 0;
+  for (const Run& run : layout.runs()) pieces += run.count;
+  return pieces;
+}
+
+}  // namespace
+
+std::vector<NeighborEdges> neighbors_of(const LocalTopology& topology, int ranks) {
+  const Vertex& vertex = topology.vertex;
+  std::map<std::int32_t, NeighborEdges> found;  // by distance
+  const auto of = [&](std::int32_t rank) -> NeighborEdges& {
+    NeighborEdges& edges = found[(rank - vertex.rank + ranks) % ranks];
+    edges.rank = rank;
+    return edges;
+  };
+  for (std::uint32_t i = 0; i < vertex.targets.size(); ++i)
+    if (vertex.targets[i] >= 0 && vertex.targets[i] != vertex.rank)
+      of(vertex.targets[i]).sent.push_back(i);
+  for (std::uint32_t j = 0; j < vertex.sources.size(); ++j)
+    if (vertex.sources[j] >= 0 && vertex.sources[j] != vertex.rank)
+      of(vertex.sources[j]).received.push_back(j);
+  std::vector<NeighborEdges> all;
+  for (auto& [distance, edges] : found) {
+    std::ranges::stable_sort(edges.received, {},
+                             [&](std::uint32_t j) { return vertex.origins[j]; });
+    for (std::uint32_t j : edges.received)
+      edges.received_numbers.push_back(
+          static_cast<std::uint32_t>(given_number(topology, Buffer::recv, j)));
+    all.push_back(std::move(edges));
+  }
+  return all;
+}
+
+SelfEdges self_edges_of(const Vertex& vertex) {
+  SelfEdges edges;
+  for (std::uint32_t j = 0; j < vertex.sources.size(); ++j)
+    if (vertex.sources[j] == vertex.rank) edges.emplace_back(vertex.origins[j], j);
+  return edges;
+}
+
+DirectShape direct_shape(const Streams& streams, const LocalTopology& topology,
+                         const SelfEdges& self, const Arguments& arguments,
+                         const Binding& binding) {
+  DirectShape shape;
+  const bool gathers = arguments.collective == Collective::allgather;
+  const auto sent = [&](std::uint32_t i) -> const Block& { return binding.send[gathers ? 0 : i]; };
+  shape.messages.resize(streams.size());
+  for (std::size_t k = 0; k < streams.size(); ++k) {
+    DirectShape::Message& message = shape.messages[k];
+    const NeighborEdges& edges = streams[k].edges;
+    for (std::uint32_t i : edges.sent) {
+      if (!gathers || message.sizes_out.empty()) add(message.send, sent(i), arguments.sendbuf);
+      message.sizes_out.push_back(sent(i).bytes);
+    }
+    message.recv.resize(gathers ? edges.received.size() : 1);
+    for (std::size_t n = 0; n < edges.received.size(); ++n) {
+      const Block& block = binding.recv[edges.received[n]];
+      add(message.recv[gathers ? n : 0], block, arguments.recvbuf);
+      message.sizes_in.push_back(block.bytes);
+    }
+    shape.seal(message, static_cast<std::uint32_t>(arguments.collective));
+  }
+  shape.self_from = arguments.sendbuf, shape.self_to = arguments.recvbuf;
+  Layout out, in;  // of all, so that neighboring blocks are one move
+  for (const auto& [i, j] : self) {
+    const Block &from = sent(i), &to = binding.recv[j];
+    if (from.bytes != to.bytes)
+      fail_on_block(static_cast<std::uint32_t>(given_number(topology, Buffer::recv, j)),
+                    topology.vertex.rank, topology.vertex.rank, from.bytes, to.bytes);
+    add(out, from, arguments.sendbuf), add(in, to, arguments.recvbuf);
+  }
+  make_moves(shape.self, static_cast<std::byte*>(arguments.recvbuf), in,
+             static_cast<const std::byte*>(arguments.sendbuf), out);
+  return shape;
+}
+
+void DirectShape::differ_in_collective(std::uint32_t, std::uint32_t) {
+  fail(Errc::mismatch, "some ranks call an all-to-all where others call an allgather");
+}
+
+std::size_t write_sentence(const Error& error, std::byte* at, std::size_t room) {
+  const std::string_view sentence = error.what();
+  const std::size_t length = std::min(sentence.size(), room);
+  std::memcpy(at, sentence.data(), length);
+  return length;
+}
+
+Error told_by(std::int32_t rank, Errc code, const std::byte* at, std::size_t bytes) {
+  return with_rank(rank, Error(code, {reinterpret_cast<const char*>(at), bytes}));
+}
+
+void fail_on_ways(std::int32_t one, std::int32_t other) {
+  fail(Errc::mismatch, "ranks ", std::min(one, other), " and ", std::max(one, other),
+       " call different operations, or with blocks of different sizes; all must have the same; ",
+       "free the neighborhood and make another");
+}
+
+void DirectShape::seal(Message& message, std::uint32_t detail) {
+  message.head = {MessageHead::packed,    detail,
+                  sum(message.sizes_out), print(message.sizes_out),
+                  sum(message.sizes_in),  print(message.sizes_in)};
+  message.pieces = pieces_of(message.send);
+  message.whole = message.recv.size() == 1 && pieces_of(message.recv[0]) == 1;
+  message.scattered = std::ranges::any_of(
+      message.recv, [](const Layout& to) { return pieces_of(to) > most_pieces; });
+  const Bytes all = message.send.bytes();
+  bytes += all;
+  if (all < LongMessages::most && message.pieces <= most_pieces) longest = std::max(longest, all);
+}
+
+std::optional<Misfit> misfit(const DirectShape& shape, const DirectShape::Message& message,
+                             const StreamPeer& peer, std::int32_t rank, const MessageHead& head) {
+  const MessageHead& mine = message.head;
+  const std::int32_t other = peer.edges.rank;
+  const Difference in{message.sizes_in,
+                      peer.edges.received_numbers,
+                      mine.expected,
+                      head.sent,
+                      mine.expected_print,
+                      head.sent_print,
+                      other,
+                      rank,
+                      true};
+  const Difference out{message.sizes_out,
+                       peer.sent_numbers,
+                       mine.sent,
+                       head.expected,
+                       mine.sent_print,
+                       head.expected_print,
+                       rank,
+                       other,
+                       false};
+  const bool same_call = head.detail == mine.detail;
+  if (same_call && !in && !out) return std::nullopt;
+  const auto error = error_of([&] {
+    if (!same_call) shape.differ(mine.detail, head.detail);
+    // the same one at both ends
+    if (in && (!out || other < rank)) in.explain();
+    out.explain();
+  });
+  return Misfit{*error, !same_call || in};
+}
+
+}  // namespace tonari

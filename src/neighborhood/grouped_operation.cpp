@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "neighborhood/grouped_operation.hpp"
+
+#include <algorithm>
+
+#include "topology/by_peer.hpp"
+
+namespace tonari {
+namespace {
+
+class GroupedOperation final : public GroupedCall {
+ public:
+  GroupedOperation(const tonari_neighborhood_s& near, const Call& call)
+      : context_(near.context), call_(read_call(*near.context, call)) {
+    TypeDuplicates duplicate(types_);
+    for (auto* side : {&call_.arguments.send, &call_.arguments.recv})
+      for (TypedBlock& block : *side) block.type = duplicate(block.type);
+  }
+
+  std::string name() const override { return tonari::name(call_.arguments.collective); }
+  Context& context() const override { return *context_; }
+  void agree_and_prepare() override { agree_on_ends(*context_, call_); }
+  std::size_t steps() const override { return 1; }
+  GroupSide sent(std::size_t /*step*/) override {
+    const Arguments& a = call_.arguments;
+    const bool gathers = a.collective == Collective::allgather;
+    GroupSide side;
+    const ByPeer by_peer(vertex().targets);
+    for (const ByPeer::Group& group : by_peer.groups())
+      for (const std::uint32_t i : group.blocks)
+        add(side, group.peer, a.sendbuf, a.send[gathers ? 0 : i]);
+    return side;
+  }
+  GroupSide received(std::size_t /*step*/) override {
+    GroupSide side;
+    const auto origin = [&](std::uint32_t j) { return vertex().origins[j]; };
+    const ByPeer by_peer(vertex().sources);
+    for (const ByPeer::Group& group : by_peer.groups()) {
+      std::ranges::sort(group.blocks, {}, origin);
+      for (const std::uint32_t j : group.blocks)
+        add(side, group.peer, call_.arguments.recvbuf, call_.arguments.recv[j]);
+    }
+    return side;
+  }
+  TouchedBytes touched() const override {
+    return {bytes_of(call_.binding.send), bytes_of(call_.binding.recv)};
+  }
+
+ private:
+  const Vertex& vertex() const { return context_->vertex(); }
+  static void add(GroupSide& side, int peer, const void* buffer, const TypedBlock& block) {
+    side.peers.push_back(peer);
+    side.blocks.add(reinterpret_cast<MPI_Aint>(buffer) + block.displacement, block.count,
+                    block.type, fixed_space);
+  }
+  static Layout bytes_of(const std::vector<Block>& blocks) {
+    Layout all;
+    for (const Block& block : blocks) {
+      const auto at = reinterpret_cast<std::ptrdiff_t>(block.address);
+      if (block.layout)
+        all.add(*block.layout, at);
+      else
+        all.add(at, block.bytes);
+    }
+    return all;
+  }
+
+  std::shared_ptr<Context> context_;
+  ReadCall call_;
+  std::vector<OwnedType> types_;
+};
+
+}  // namespace
+
+std::unique_ptr<GroupedCall> group_operation(const tonari_neighborhood_s& near, const Call& call) {
+  return std::make_unique<GroupedOperation>(near, call);
+}
+
+}  // namespace tonari

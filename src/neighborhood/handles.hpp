@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The object behind the handle of a neighborhood.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "neighborhood/bound_call.hpp"
+#include "neighborhood/one_shots.hpp"
+#include "neighborhood/remembered_choices.hpp"
+#include "neighborhood/request_cache.hpp"
+
+struct tonari_neighborhood_s {
+  std::shared_ptr<tonari::Context> context;
+  // For one-shot calls, the same on all ranks: the choices for kinds of problems, and the latest
+  // prepared exchanges.
+  tonari::RememberedChoices choices;
+  tonari::RequestCache cache;
+  // One-shot calls for which nothing is forced; made by the first of them.
+  std::unique_ptr<tonari::OneShots> one_shots;
+  // With cdag_static_buffers: the first call of each operation, bound.
+  std::array<tonari::BoundCall, tonari::operations> bound;
+};

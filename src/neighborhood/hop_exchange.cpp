@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "neighborhood/hop_exchange.hpp"
+
+#include <algorithm>
+
+#include "copy/walk.hpp"
+#include "engine/run/wiring.hpp"
+#include "engine/wait/in_flight.hpp"
+#include "engine/wait/named_rank.hpp"
+
+namespace tonari {
+namespace {
+
+// The head of a message: the operation and the message's tag, its bytes, and those of a block.
+constexpr std::uint32_t tag_bits = 8;
+std::uint32_t detail_of(const HopPlan& plan, OpId op) {
+  return static_cast<std::uint32_t>(plan.plan[op].tag) << tag_bits |
+         static_cast<std::uint32_t>(plan.collective);
+}
+
+Error different_sizes(std::int32_t one, Bytes bytes, std::int32_t other, Bytes other_bytes) {
+  if (other < one) std::swap(one, other), std::swap(bytes, other_bytes);
+  return {Errc::mismatch, text("rank ", one, " calls with blocks of ", bytes, " bytes, and rank ",
+                               other, " with blocks of ", other_bytes, "; all must have the same")};
+}
+
+}  // namespace
+
+HopExchange::HopExchange(std::shared_ptr<Streams> streams, WaitPolicy wait)
+    : PolledExchange(streams->comm(), wait),
+      streams_(std::move(streams)),
+      links_(streams_->size()) {}
+
+HopExchange::~HopExchange() {
+  if (!in_forked_child()) give_up();
+}
+
+void HopExchange::give_up() {
+  if (left_ > 0) streams_->leave();
+}
+
+void HopExchange::make_room(const HopPlan& plan) {
+  const std::size_t all = plan.plan.size();
+  waiting_.resize(all), spoiled_.resize(all), arrived_.resize(all);
+  ready_.reserve(all), sending_.reserve(all);
+}
+
+void HopExchange::bind(const HopShape& shape, const Spaces& spaces) {
+  make_room(*shape.plan);
+  if (scratch_.bytes() < shape.scratch) scratch_ = Memory(shape.scratch);
+  plan_ = shape.plan.get(), shape_ = &shape;
+  spaces_ = spaces;
+  refused_ = false;
+}
+
+void HopExchange::refuse(const HopPlan& plan, const Error& why) {
+  make_room(plan);
+  plan_ = &plan, shape_ = nullptr;
+  refused_ = true;
+  failure_ = with_rank(streams_->rank(), why);  // as the others read it
+}
+
+void HopExchange::start() {
+  if (!refused_) failure_.reset();
+  failed_rank_ = -1;
+  const Plan& plan = plan_->plan;
+  std::fill(spoiled_.begin(), spoiled_.end(), refused_);
+  std::fill(arrived_.begin(), arrived_.end(), false);
+  next_ = 0;
+  join();
+  left_ = plan.size();
+  ready_.clear(), sending_.clear();
+  for (OpId op = 0; op < plan.size(); ++op) waiting_[op] = plan.predecessor_count(op);
+  for (OpId op = 0; op < plan.size(); ++op)
+    if (plan.predecessor_count(op) == 0) ready(op);
+  send_some();
+  run_copies();
+  if (left_ == 0 && failure_) throw *failure_;
+}
+
+// Where all messages go by MPI, looks let it proceed.
+bool HopExchange::test() {
+  if (streams_->any_shared()) return PolledExchange::test();
+  if (left_ > 0) test_by([this] { return advance(); });
+  return left_ == 0;
+}
+
+void HopExchange::wait() {
+  if (streams_->any_shared()) return PolledExchange::wait();
+  wait_by([this] { return advance(); });
+}
+
+void HopExchange::join() {
+  for (std::size_t k = 0; k < links_.size(); ++k) {
+    const HopPlan::Peer& peer = plan_->peers[k];
+    links_[k] = {};
+    links_[k].to_send = peer.sent;
+    links_[k].to_receive = static_cast<std::uint32_t>(peer.received.size());
+    if (peer.sent > 0) links_[k].out_ticket = (*streams_)[k].out_queue.join();
+    if (!peer.received.empty()) links_[k].in_ticket = (*streams_)[k].in_queue.join();
+  }
+}
+
+// ---- the plan
+
+// What it waited for is there. Receives are looked for anyway.
+void HopExchange::ready(OpId op) {
+  const Kind kind = plan_->plan[op].kind;
+  if (kind == Kind::send) sending_.push_back(op);
+  if (kind == Kind::copy) ready_.push_back(op);
+}
+
+void HopExchange::complete(OpId op) {
+  --left_;
+  for (const OpId next : plan_->plan.successors(op)) {
+    if (spoiled_[op]) spoiled_[next] = true;
+    if (--waiting_[next] == 0) ready(next);
+  }
+}
+
+void HopExchange::run_copies() {
+  while (!ready_.empty()) {
+    const OpId op = ready_.back();
+    ready_.pop_back();
+    run_copy(op);
+    complete(op);
+  }
+}
+
+void HopExchange::run_copy(OpId op) const {
+  if (spoiled_[op]) return;
+  for (const HopShape::Copy& copy : shape_->copies[op]) {
+    Move move = copy.move;
+    move.from = moved(base(copy.from), distance(nullptr, move.from));
+    move.to = moved(base(copy.to), distance(nullptr, move.to));
+    run_moves({&move, 1});
+  }
+}
+
+bool HopExchange::advance() {
+  bool moved = receive_some();
+  moved |= send_some();
+  run_copies();
+  if (moved && left_ == 0 && failure_) throw *failure_;
+  return moved;
+}
+
+void HopExchange::failed(std::int32_t rank, const Error& error) {
+  if (failure_ && (refused_ || failed_rank_ <= rank)) return;
+  failure_ = error;
+  failed_rank_ = rank;
+}
+
+void HopExchange::check_peers() const {
+  for (std::size_t k = 0; k < links_.size(); ++k)
+    if (links_[k].to_send > 0 || links_[k].to_receive > 0 || links_[k].taking)
+      streams_->check((*streams_)[k]);
+}
+
+// ---- messages to send
+
+bool HopExchange::send_some() {
+  bool moved = false;
+  for (std::size_t next = 0; next < sending_.size();) {
+    if (!send(sending_[next])) {
+      ++next;
+      continue;
+    }
+    sending_.erase(sending_.begin() + static_cast<std::ptrdiff_t>(next));
+    moved = true;
+  }
+  for (std::size_t k = 0; k < links_.size(); ++k)
+    if (links_[k].taking && (*streams_)[k].out->taken()) {
+      links_[k].taking = false;
+      --left_;
+      (*streams_)[k].out_queue.next();
+      moved = true;
+    }
+  return moved;
+}
+
+bool HopExchange::send(OpId op) {
+  const std::size_t k = plan_->stream_of[op];
+  StreamPeer& peer = (*streams_)[k];
+  Link& link = links_[k];
+  if (!peer.out_queue.serves(link.out_ticket)) return false;
+  std::byte* const at = peer.out->first();
+  if (!at) return false;
+  if (spoiled_[op]) {
+    push_failure(*peer.out, at, op);
+  } else {
+    std::byte* to = at;
+    for (const HopShape::Part& part : shape_->parts[op]) {
+      Walk(base(part.space), part.layout).gather(to, part.layout.bytes());
+      to += part.layout.bytes();
+    }
+    const Bytes length = shape_->lengths[op];
+    peer.out->push_first({MessageHead::hop, detail_of(*plan_, op), length, 0, shape_->block, 0},
+                         length);
+    link.stays |= peer.out->stays(length);
+  }
+  complete(op);
+  if (--link.to_send == 0) end_out(k);
+  return true;
+}
+
+void HopExchange::end_out(std::size_t k) {
+  Link& link = links_[k];
+  link.taking = link.stays;
+  if (link.taking)
+    ++left_;
+  else
+    (*streams_)[k].out_queue.next();
+}
+
+void HopExchange::push_failure(OutStream& out, std::byte* at, OpId op) const {
+  const std::size_t length = write_sentence(*failure_, at, out.first_room());
+  out.push_first({MessageHead::hop_failed, detail_of(*plan_, op),
+                  static_cast<Bytes>(failure_->code()), 0, 0, 0},
+                 length);
+}
+
+// ---- messages that come
+
+// In the order of the rounds, in which they are needed: what has not arrived costs one look, which
+// lets the MPI proceed for all.
+bool HopExchange::receive_some() {
+  bool moved = false;
+  for (; next_ < plan_->arriving.size() && receive(plan_->stream_of[plan_->arriving[next_]]);) {
+    moved = true;
+    while (next_ < plan_->arriving.size() && arrived_[plan_->arriving[next_]]) ++next_;
+  }
+  return moved;
+}
+
+bool HopExchange::receive(std::size_t k) {
+  StreamPeer& peer = (*streams_)[k];
+  Link& link = links_[k];
+  if (!peer.in_queue.serves(link.in_ticket)) return false;
+  MessageHead head;
+  std::size_t bytes = 0;
+  const std::byte* const at = peer.in->first(head, bytes);
+  if (!at) return false;
+  const OpId op = operation_of(k, head);
+  take(op, head, at, bytes);
+  peer.in->release();
+  arrived_[op] = true;
+  complete(op);
+  if (--link.to_receive == 0) peer.in_queue.next();
+  return true;
+}
+
+OpId HopExchange::operation_of(std::size_t k, const MessageHead& head) const {
+  const std::vector<OpId>& expected = plan_->peers[k].received;
+  const auto found =
+      std::ranges::find(expected, head.detail, [&](OpId op) { return detail_of(*plan_, op); });
+  const bool hop = head.kind == MessageHead::hop || head.kind == MessageHead::hop_failed;
+  if (!hop || found == expected.end()) fail_on_ways(streams_->rank(), (*streams_)[k].edges.rank);
+  return *found;
+}
+
+void HopExchange::take(OpId op, const MessageHead& head, const std::byte* at, std::size_t bytes) {
+  const std::int32_t rank = plan_->plan[op].peer;
+  if (head.kind == MessageHead::hop_failed) {
+    spoiled_[op] = true;
+    return failed(rank, told_by(rank, static_cast<Errc>(head.sent), at, bytes));
+  }
+  if (!shape_) return;
+  if (head.expected != shape_->block || bytes != shape_->lengths[op]) {
+    spoiled_[op] = true;
+    return failed(rank, different_sizes(streams_->rank(), shape_->block, rank, head.expected));
+  }
+  for (const HopShape::Part& part : shape_->parts[op]) {
+    Walk(base(part.space), part.layout).scatter(at, part.layout.bytes());
+    at += part.layout.bytes();
+  }
+}
+
+// ---- reports
+
+void HopExchange::awaits(Awaited& awaited) const {
+  if (!call_) awaited.in("a one-shot call");
+  const auto cannot_leave = [this](std::size_t k) {  // it takes none now
+    return std::ranges::any_of(sending_, [&](OpId op) { return plan_->stream_of[op] == k; });
+  };
+  for (std::size_t k = 0; k < links_.size(); ++k) {
+    const std::int32_t rank = (*streams_)[k].edges.rank;
+    if (links_[k].to_receive > 0) awaited.add(Awaited::What::message, &streams_->node(), rank);
+    if (links_[k].taking || cannot_leave(k))
+      awaited.add(Awaited::What::taking, &streams_->node(), rank);
+  }
+}
+
+}  // namespace tonari

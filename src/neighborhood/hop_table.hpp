@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which one-shot calls on a neighborhood combine, by which plan: a table that is the same on all
+// ranks (ADR 50).
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "engine/comm/context.hpp"
+#include "neighborhood/hop_shape.hpp"
+#include "select/combining.hpp"
+
+namespace tonari {
+
+class HopTable {
+ public:
+  struct Way {
+    Combining combining;
+    std::shared_ptr<const HopPlan> plan;  // its calls may run on when the table is gone
+    std::string reason;                   // fixed rule, model, measured, wisdom
+  };
+
+  HopTable() = default;
+  // Collective, together on the context's communicator, when its streams are connected. Unless
+  // wisdom knows, the ways are timed against each other.
+  HopTable(Context& context, const std::shared_ptr<Streams>& streams, Tune tune, WaitPolicy wait);
+
+  // How calls of an operation combine that send and receive blocks of these sizes, the same at all
+  // blocks of a rank. Null: they do not.
+  const Way* find(Collective collective, Bytes sent, Bytes received) const;
+
+ private:
+  void add(Context& context, const std::shared_ptr<Streams>& streams, Tune tune, WaitPolicy wait,
+           Combining combining);
+
+  SizesElsewhere elsewhere_ = SizesElsewhere::unknown;
+  std::array<std::optional<Way>, 2> ways_;  // by collective
+};
+
+}  // namespace tonari

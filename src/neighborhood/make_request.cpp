@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "neighborhood/make_request.hpp"
+
+#include "channels/table.hpp"
+#include "engine/run/build.hpp"
+#include "engine/run/forwarded_sizes.hpp"
+#include "engine/run/wiring.hpp"
+#include "engine/tune/contenders.hpp"
+
+namespace tonari {
+namespace {
+
+void describe(Prepared& request, double start, const Choice& choice, const Problem& problem) {
+  request.name(choice.candidate);
+  if (!choice.candidate.planned) request.rounds = static_cast<int>(problem.neighbors);
+  request.reason = choice.reason;
+  request.measured = choice.measured, request.times = choice.times;
+  request.predicted_native = choice.predicted_native;
+  const std::string against =
+      choice.candidate.unpaying.empty()
+          ? ""
+          : text(choice.candidate.algorithm(),
+                 " is not expected to pay here: ", choice.candidate.unpaying, "\n");
+  request.describe(start,
+                   text(name(problem.collective), " with ", problem.neighbors, " neighbors, ",
+                        problem.sizes.average, " bytes per block",
+                        problem.sizes.bytes.empty() ? " (sizes differ between ranks)" : ""),
+                   choice.candidate.label(), against + choice.details);
+}
+
+// If memory cannot be shared or a window cannot be made, that is no error: the messages go by MPI.
+void note_refusal(Choice& choice, const std::string& refusal) {
+  if (refusal.empty()) return;
+  const std::string wanted = choice.candidate.channel.name();
+  choice.candidate.channel = {{all_channels().front()}};
+  choice.details = text("channel ", wanted, " is not used: ", refusal, "\n", choice.details);
+}
+
+// Used where no communicator is left for MPI's own collective, unless the program asked for just
+// that.
+void replace_native(Choice& choice, const std::string& refusal, const Problem& problem,
+                    const Settings& settings) {
+  if (settings.algorithm == "native")
+    fail(Errc::mpi, "algorithm 'native' cannot be used: ", refusal);
+  choice = {fixed_rule(problem, settings), "fixed rule",
+            text("native is not used: ", refusal, "\n", choice.details), 0};
+}
+
+// Collective. Finds the sizes of forwarded blocks, takes tags, and connects the channel.
+Wiring wire_choice(Context& context, Choice& choice, const Problem& problem,
+                   const LocalArguments& mine) {
+  std::vector<Candidate> chosen{choice.candidate};
+  exchange_forwarded_sizes(context, chosen, problem, mine.settings, mine.binding);
+  choice.candidate = chosen.front();
+  context.reserve_tags(choice.candidate.tags());
+  return wire(context, choice.candidate, mine.settings, mine.binding, Purpose::request);
+}
+
+void build_one(Context& context, Choice& choice, const Problem& problem, const LocalArguments& mine,
+               Made& made) {
+  Wiring wiring = wire_choice(context, choice, problem, mine);
+  if (!choice.candidate.planned && !wiring.refusal.empty()) {
+    replace_native(choice, wiring.refusal, problem, mine.settings);
+    wiring = wire_choice(context, choice, problem, mine);
+  }
+  note_refusal(choice, wiring.refusal);
+  if (const std::string reason = not_applicable(choice.candidate.channel, problem, mine.settings);
+      !reason.empty())
+    choice.details = reason + "\n" + choice.details;
+  made.tags = choice.candidate.tags();
+  made.prepared->exchange = build(context, choice.candidate, mine.settings, mine.arguments,
+                                  mine.binding, context.first_tag(), std::move(wiring));
+}
+
+// Starts decide which of several is run. False if only one of them is possible.
+bool build_several(Context& context, Choice& choice, const Problem& problem,
+                   const LocalArguments& mine, Made& made) {
+  Contenders built;
+  std::optional<Error> no_memory;
+  stay_together(context.comm());
+  try {
+    run_collectively(context.comm(), [&] {
+      built =
+          build_contenders(context, choice, problem, mine.settings, mine.arguments, mine.binding);
+    });
+  } catch (const Error& error) {
+    if (error.code() != Errc::memory) throw;
+    built.exchange.reset();  // other ranks have one
+    no_memory = error;
+  }
+  if (!built.exchange) {
+    if (choice.reason == "online") choice.reason = "model";
+    // All ranks are here: none may leave with an error, for want of memory to tell why.
+    (void)error_of([&] {
+      choice.details = text("starts do not choose, one of the candidates has to do: ",
+                            no_memory ? no_memory->what() : built.refusal.c_str(), "\n");
+    });
+    return false;
+  }
+  choice.reason = "online";
+  made.tags = built.tags;
+  made.prepared->tuning.emplace(built.exchange.get(), std::move(built.candidates));
+  made.prepared->undecided = true;
+  made.prepared->exchange = std::move(built.exchange);
+  return true;
+}
+
+}  // namespace
+
+Made make_request(const tonari_neighborhood_s& near, const Call& call, double start, Choice choice,
+                  const Problem& problem, LocalArguments& mine) {
+  Context& context = *near.context;
+  Made made{std::make_shared<Prepared>(near.context), 0, {}};
+  Prepared& prepared = *made.prepared;
+  prepared.is_part = mine.is_part;
+  prepared.operation = call.name();
+  if (choice.rivals.empty() || !build_several(context, choice, problem, mine, made))
+    build_one(context, choice, problem, mine, made);
+  if (mine.settings.progress_thread) prepared.drive_by_thread();
+  describe(prepared, start, choice, problem);
+  prepared.arrivals = arrivals(context.topology(), mine.binding);
+  if (mine.settings.static_buffers && !near.bound[call.operation()])
+    made.bound = BoundCall(call, context.topology(), std::move(mine.binding), made.prepared);
+  return made;
+}
+
+}  // namespace tonari

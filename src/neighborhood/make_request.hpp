@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes the exchange that is chosen, or several among which starts choose.
+#pragma once
+
+#include "neighborhood/agree_on_call.hpp"
+
+namespace tonari {
+
+// What ranks prepared together; they keep it together once all of them have it.
+struct Made {
+  std::shared_ptr<Prepared> prepared;
+  std::size_t tags = 0;
+  BoundCall bound;  // the call, as promised
+};
+
+// Collective. `start` is when the call began. Takes the blocks of `mine` if the call is bound.
+Made make_request(const tonari_neighborhood_s& near, const Call& call, double start, Choice choice,
+                  const Problem& problem, LocalArguments& mine);
+
+}  // namespace tonari

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "neighborhood/one_shots.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "neighborhood/read_call.hpp"
+#include "request/buffer.hpp"
+
+namespace tonari {
+namespace {
+
+std::intptr_t place(const void* at) { return reinterpret_cast<std::intptr_t>(at); }
+
+template <class Value>
+bool same_list(const std::vector<Value>& known, const Value* given) {
+  return known.empty() ||
+         (given && std::memcmp(known.data(), given, known.size() * sizeof(Value)) == 0);
+}
+
+// MPI's buffers are void*, also those that are only read from.
+std::byte* bytes_at(const void* buffer) {
+  return static_cast<std::byte*>(const_cast<void*>(buffer));
+}
+Spaces spaces_of(const Call& call) {
+  return {nullptr, bytes_at(call.send.buffer), bytes_at(call.recv.buffer)};
+}
+
+// Addresses that the system gives to nobody, or that do not exist.
+bool impossible(const void* buffer, const SideShape& side) {
+  std::intptr_t first = 0, end = 0;
+  return is_no_buffer(buffer) || on_gpu(buffer) ||
+         (side.has_bytes && (__builtin_add_overflow(place(buffer), side.low, &first) ||
+                             __builtin_add_overflow(place(buffer), side.high, &end) ||
+                             first < static_cast<std::intptr_t>(first_page)));
+}
+
+void cover(SideShape& side, const std::vector<Block>& blocks, const void* buffer) {
+  for (const Block& block : blocks) {
+    if (block.bytes == 0) continue;
+    const std::ptrdiff_t at = place(block.address) - place(buffer);
+    const auto [low, high] = block.layout ? block.layout->span()
+                                          : std::pair<std::ptrdiff_t, std::ptrdiff_t>(
+                                                0, static_cast<std::ptrdiff_t>(block.bytes));
+    side.cover(at + low, at + high);
+  }
+}
+
+// What there is to tell of one-shot calls by streams.
+const char* streamed_algorithm(const HopTable::Way* way) {
+  return way ? way->combining.variant->algorithm().c_str() : "linear";
+}
+const char* streamed_reason(const HopTable::Way* way) {
+  return way ? way->reason.c_str() : "fixed rule";
+}
+const char* streamed_channel(const Streams& streams) {
+  return streams.any_shared() ? "shared" : "p2p-packed";
+}
+
+// The bytes of a block of the regular form; none: they cannot be told.
+std::optional<Bytes> block_bytes(const BufferArguments& given) {
+  MPI_Count size = 0;
+  Bytes bytes = 0;
+  if (given.form != Form::regular || given.count < 0 || given.type == MPI_DATATYPE_NULL ||
+      MPI_Type_size_x(given.type, &size) != MPI_SUCCESS || size < 0 ||
+      __builtin_mul_overflow(static_cast<Bytes>(given.count), static_cast<Bytes>(size), &bytes))
+    return std::nullopt;
+  return bytes;
+}
+
+}  // namespace
+
+// ---- shapes
+
+SideShape::SideShape(const BufferArguments& given, std::size_t blocks)
+    : form_(given.form), count_(given.count), type_(given.type) {
+  const auto mark = [&](MPI_Datatype type) {
+    const auto known = [&](const NamedType& other) { return other.type == type; };
+    if (std::ranges::any_of(marked_, known)) return;
+    if (const NamedType named = named_type(type); named.mark) marked_.push_back(named);
+  };
+  if (given.form != Form::w && blocks > 0) mark(given.type);
+  if (given.form == Form::regular || blocks == 0) return;
+  counts_ = KeptNumbers(given.counts, blocks);
+  displacements_.assign(given.displacements, given.displacements + blocks);
+  if (given.form != Form::w) return;
+  types_.assign(given.types, given.types + blocks);
+  for (MPI_Datatype type : types_) mark(type);
+}
+
+bool SideShape::same(const BufferArguments& given) const {
+  return given.form == form_ && given.count == count_ && given.type == type_ &&
+         counts_.same(given.counts) && same_list(displacements_, given.displacements) &&
+         same_list(types_, given.types);
+}
+
+bool SideShape::same_types() const {
+  return std::ranges::all_of(marked_, [](const NamedType& known) { return known.is(known.type); });
+}
+
+void SideShape::cover(std::ptrdiff_t from, std::ptrdiff_t to) {
+  low = has_bytes ? std::min(low, from) : from;
+  high = has_bytes ? std::max(high, to) : to;
+  has_bytes = true;
+}
+
+bool CallShape::same(const Call& call) {
+  if (call.collective != collective || !send.same(call.send) || !recv.same(call.recv)) return false;
+  const std::uint64_t now = marked_types_freed();
+  if (now == freed) return true;
+  if (!send.same_types() || !recv.same_types()) return false;
+  freed = now;
+  return true;
+}
+
+bool CallShape::fits(const Call& call) const {
+  if (impossible(call.send.buffer, send) || impossible(call.recv.buffer, recv)) return false;
+  if (!send.has_bytes || !recv.has_bytes) return true;
+  const std::intptr_t out = place(call.send.buffer), in = place(call.recv.buffer);
+  if (out + send.high <= in + recv.low || in + recv.high <= out + send.low) return true;
+  const auto end = distances.begin() + std::min(known_distances, distances.size());
+  return std::find(distances.begin(), end, static_cast<std::uintptr_t>(in - out)) != end;
+}
+
+void CallShape::remember(const Call& call) {
+  distances[known_distances++ % distances.size()] =
+      static_cast<std::uintptr_t>(place(call.recv.buffer) - place(call.send.buffer));
+}
+
+// ---- calls
+
+OneShots::OneShots(std::shared_ptr<Context> context, std::shared_ptr<Streams> streams,
+                   HopTable hops, WaitPolicy wait)
+    : context_(std::move(context)),
+      streams_(std::move(streams)),
+      wait_(wait),
+      self_(self_edges_of(context_->vertex())),
+      hops_(std::move(hops)),
+      blocking_(streams_, wait),
+      combining_(streams_, wait) {
+  if (context_->shared().records()) records_ = std::make_unique<Records>();
+  shapes_.reserve(most_shapes + 1);
+  // So a call that has no memory can still refuse.
+  for (const Collective collective : {Collective::alltoall, Collective::allgather})
+    if (const HopTable::Way* const way = hops_.find(collective, 1, 1))
+      combining_.make_room(*way->plan);
+  make_room_in_flight();
+}
+
+CallShape& OneShots::shape_of(const Call& call) {
+  const auto found =
+      std::ranges::find_if(shapes_, [&](const auto& shape) { return shape->same(call); });
+  if (found == shapes_.end()) return read_shape(call);
+  if (found != shapes_.begin()) std::rotate(shapes_.begin(), found, found + 1);
+  CallShape& shape = *shapes_.front();
+  if (!shape.fits(call)) {
+    (void)read_call(*context_, call);
+    shape.remember(call);
+  }
+  return shape;
+}
+
+CallShape& OneShots::read_shape(const Call& call) {
+  auto shape = std::make_shared<CallShape>();
+  shape->collective = call.collective;
+  shape->freed = marked_types_freed();
+  const auto [arguments, binding, sizes] = read_call(*context_, call);
+  const LocalTopology& topology = context_->topology();
+  shape->send = SideShape(call.send, call.blocks_sent(topology));
+  shape->recv = SideShape(call.recv, call.blocks_received(topology));
+  cover(shape->send, binding.send, call.send.buffer);
+  cover(shape->recv, binding.recv, call.recv.buffer);
+  shape->remember(call);
+  shape->way = way_of(call);
+  if (shape->way) {
+    const Bytes bytes = *block_bytes(call.send);
+    if (const Bytes received = *block_bytes(call.recv); received != bytes)
+      fail(Errc::mismatch, "blocks of ", bytes, " bytes are sent, and blocks of ", received,
+           " bytes received; in this neighborhood all must have the same size");
+    shape->hops.emplace(shape->way->plan, bytes, arguments, binding);
+  } else {
+    shape->direct = direct_shape(*streams_, topology, self_, arguments, binding);
+  }
+  shape->arrivals = arrivals(topology, binding);
+  shape->base = call.recv.buffer;
+  shapes_.insert(shapes_.begin(), std::move(shape));
+  if (shapes_.size() > most_shapes) shapes_.pop_back();
+  return *shapes_.front();
+}
+
+// How the call combines, the same on all ranks if all call the same; null: it does not.
+const HopTable::Way* OneShots::way_of(const Call& call) const {
+  if (call.form() != Form::regular) return nullptr;
+  const std::optional<Bytes> sent = block_bytes(call.send), received = block_bytes(call.recv);
+  return sent && received ? hops_.find(call.collective, *sent, *received) : nullptr;
+}
+
+// The same for a call with wrong arguments, as far as they tell: the others go this way. What does
+// not tell is taken for a call like the last one of its operation.
+const HopTable::Way* OneShots::way_unread(const Call& call) const {
+  if (call.form() != Form::regular) return nullptr;
+  const std::optional<Bytes> sent = block_bytes(call.send), received = block_bytes(call.recv);
+  if (!sent && !received) return last_ways_[call.operation()];
+  return hops_.find(call.collective, sent.value_or(*received), received.value_or(*sent));
+}
+
+void OneShots::expect(const Call& call, bool for_request) {
+  (void)shape_of(call);
+  if (for_request) idle(way_of(call)).prepared->arrivals.reserve(shapes_.front()->arrivals.size());
+}
+
+// Takes part in a call that is wrong here, and throws.
+void OneShots::refuse(const Call& call, const Error& why) {
+  const HopTable::Way* const way = last_ways_[call.operation()] = way_unread(call);
+  if (way) {
+    combining_.refuse(*way->plan, why);
+    run_to_end(combining_);
+  } else {
+    blocking_.refuse(why);
+    run_to_end(blocking_);
+  }
+}
+
+void OneShots::run(const Call& call) {
+  if (records_) [[unlikely]]
+    return run_recorded(call);
+  check_usable(*streams_, "neighborhood");
+  const CallShape* shape = nullptr;
+  const std::optional<Error> wrong = error_of([&] {
+    throw_refusal();
+    shape = &shape_of(call);
+    last_ways_[call.operation()] = shape->way;
+    if (shape->hops)
+      combining_.bind(*shape->hops, spaces_of(call));
+    else
+      blocking_.bind(shape->direct, spaces_of(call));
+  });
+  if (wrong) [[unlikely]]
+    return refuse(call, *wrong);
+  if (shape->hops)
+    run_to_end(combining_);
+  else
+    run_to_end(blocking_);
+}
+
+// The same without the records. So there is one copy of it, and no call more where there are none.
+void OneShots::run_recorded(const Call& call) {
+  const std::shared_ptr<CallRecord> record = record_of(call);
+  struct Aside {
+    explicit Aside(std::unique_ptr<Records>& of) : place(of), records(std::move(of)) {}
+    ~Aside() { place = std::move(records); }
+    std::unique_ptr<Records>& place;
+    std::unique_ptr<Records> records;
+  } const aside(records_);
+  if (!record) return run(call);
+  record->run([&] {
+    run(call);
+    const HopTable::Way* const way = way_of(call);
+    record->chose(streamed_algorithm(way));
+    return way ? combining_.traffic() : blocking_.traffic();
+  });
+}
+
+// Calls of an operation; null: there is no memory to record them.
+std::shared_ptr<CallRecord> OneShots::record_of(const Call& call) noexcept {
+  std::shared_ptr<CallRecord>& record = (*records_)[call.operation()];
+  if (record) return record;
+  (void)error_of([&] {
+    ReportRow calls;
+    calls.ranks = context_->ranks();
+    calls.operation = call.name();
+    calls.what = text(call.name(), " with ", context_->topology().neighbors, " neighbors");
+    calls.channel = streamed_channel(*streams_);
+    calls.reason = streamed_reason(way_of(call));
+    record = std::make_shared<CallRecord>(calls);
+  });
+  return record;
+}
+
+std::shared_ptr<Prepared> OneShots::prepare(const Call& call, Output output) {
+  check_usable(*streams_, "neighborhood");
+  Started* started = nullptr;
+  const std::optional<Error> wrong = error_of([&] {
+    throw_refusal();
+    require(output.address, output.name);
+    const std::shared_ptr<CallShape> shape = shape_of(call).shared_from_this();
+    const HopTable::Way* const way = last_ways_[call.operation()] = shape->way;
+    started = &idle(way);
+    Prepared& prepared = *started->prepared;
+    prepared.arrivals.resize(shape->arrivals.size());
+    for (std::size_t k = 0; k < shape->arrivals.size(); ++k) {
+      const Arrival& block = shape->arrivals[k];
+      prepared.arrivals[k] = {
+          reinterpret_cast<const std::byte*>(place(block.address) + place(call.recv.buffer) -
+                                             place(shape->base)),
+          block.bytes, block.number};
+    }
+    prepared.description.clear();
+    if (started->recorded) {
+      const std::shared_ptr<CallRecord> record = record_of(call);
+      if (record) record->chose(streamed_algorithm(way));
+      started->recorded->count_for(record ? std::shared_ptr<Usage>(record, &record->usage())
+                                          : nullptr);
+    }
+    if (way) {
+      started->hops->hold({shape, &*shape->hops});
+      started->hops->bind(*shape->hops, spaces_of(call));
+    } else {
+      started->direct->hold({shape, &shape->direct});
+      started->direct->bind(shape->direct, spaces_of(call));
+    }
+  });
+  if (wrong) refuse(call, *wrong);
+  return started->prepared;
+}
+
+// One that no request uses any more, the next in turn or a new one.
+OneShots::Started& OneShots::idle(const HopTable::Way* way) {
+  auto& [all, turn] = started_[way ? 1 + static_cast<std::size_t>(way->plan->collective) : 0];
+  for (std::size_t tries = std::min<std::size_t>(all.size(), 4); tries > 0; --tries) {
+    Started& next = all[turn++ % all.size()];
+    if (next.prepared->broken && next.prepared.use_count() == 1) next = made(way);
+    if (next.prepared.use_count() == 1 && !next.prepared->running) return next;
+  }
+  return all.emplace_back(made(way));
+}
+
+OneShots::Started OneShots::made(const HopTable::Way* way) {
+  Started started{std::make_shared<Prepared>(context_)};
+  Prepared& prepared = *started.prepared;
+  if (way) {
+    auto exchange = std::make_unique<HopExchange>(streams_, wait_);
+    started.hops = exchange.get();
+    prepared.exchange = std::move(exchange);
+  } else {
+    auto exchange = std::make_unique<DirectExchange>(streams_, wait_);
+    started.direct = exchange.get();
+    prepared.exchange = std::move(exchange);
+  }
+  if (records_) {
+    auto recorded = std::make_unique<RecordedExchange>();
+    started.recorded = recorded.get();
+    recorded->wrap(std::move(prepared.exchange));
+    prepared.exchange = std::move(recorded);
+    prepared.recorded = true;
+  }
+  prepared.algorithm = streamed_algorithm(way);
+  prepared.once = way ? "one-shot exchange, short blocks of several ranks combined into messages"
+                      : "one-shot exchange, all blocks for one rank in one message";
+  prepared.variant = way ? way->combining.variant->variant() : "";
+  prepared.channel = streamed_channel(*streams_);
+  prepared.reason = streamed_reason(way);
+  prepared.rounds = way ? static_cast<int>(way->combining.variant->rounds()) : 1;
+  return started;
+}
+
+}  // namespace tonari

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one-shot calls of a neighborhood, by streams: no call asks the other ranks anything (ADR 20).
+// What a call's arguments mean is read once and remembered; a call that comes again compares them,
+// and then only moves data.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "engine/comm/call_record.hpp"
+#include "engine/comm/recorded_exchange.hpp"
+#include "mpi/type_marks.hpp"
+#include "neighborhood/call.hpp"
+#include "neighborhood/direct_exchange.hpp"
+#include "neighborhood/hop_exchange.hpp"
+#include "neighborhood/hop_table.hpp"
+#include "request/agree_on_arguments.hpp"
+#include "request/prepared.hpp"
+
+namespace tonari {
+
+// Of one side of a call all but its buffer.
+class SideShape {
+ public:
+  SideShape() = default;
+  SideShape(const BufferArguments& given, std::size_t blocks);
+  // Equal numbers and equal handles. Whether those stand for the same types still, types() tell.
+  bool same(const BufferArguments& given) const;
+  bool same_types() const;
+
+  // The blocks' bytes lie between these, counted from the buffer; none: they have no bytes.
+  void cover(std::ptrdiff_t low, std::ptrdiff_t high);
+  std::ptrdiff_t low = 0, high = 0;
+  bool has_bytes = false;
+
+ private:
+  Form form_ = Form::regular;
+  MPI_Count count_ = 0;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  KeptNumbers counts_;
+  std::vector<MPI_Aint> displacements_;
+  std::vector<MPI_Datatype> types_;
+  std::vector<NamedType> marked_;  // those that can be freed, once each
+};
+
+struct CallShape : std::enable_shared_from_this<CallShape> {
+  Collective collective = Collective::alltoall;
+  SideShape send, recv;
+  std::uint64_t freed = 0;  // marked_types_freed when the types were last compared
+  // From send to receive buffer, where the two sides mingle without a common byte.
+  std::array<std::uintptr_t, 4> distances{};
+  std::size_t known_distances = 0;
+  const HopTable::Way* way = nullptr;  // how such calls combine; null: they do not
+  DirectShape direct;
+  std::optional<HopShape> hops;   // where they combine
+  std::vector<Arrival> arrivals;  // for the receive buffer at `base`
+  const void* base = nullptr;
+
+  bool same(const Call& call);
+  // Whether the buffers are where blocks may be. If not, the arguments must be read again.
+  bool fits(const Call& call) const;
+  void remember(const Call& call);  // these were read, and are right
+};
+
+class OneShots {
+ public:
+  // hops: made with the streams.
+  OneShots(std::shared_ptr<Context> context, std::shared_ptr<Streams> streams, HopTable hops,
+           WaitPolicy wait);
+
+  // Reads what a call needs, so that it fails on no rank alone.
+  void expect(const Call& call, bool for_request);
+
+  // Throw what is wrong here, or at a neighbor, once the exchange is over.
+  void run(const Call& call);
+  // To be started, for a request.
+  std::shared_ptr<Prepared> prepare(const Call& call, Output output);
+
+ private:
+  struct Started {
+    std::shared_ptr<Prepared> prepared;
+    DirectExchange* direct = nullptr;  // the exchange is this, or the next
+    HopExchange* hops = nullptr;
+    RecordedExchange* recorded = nullptr;  // around it, with a report
+  };
+  struct Pool {
+    std::vector<Started> all;  // their requests are used again
+    std::size_t next = 0;
+  };
+  using Records = std::array<std::shared_ptr<CallRecord>, operations>;
+  static constexpr std::size_t most_shapes = 16;
+
+  CallShape& shape_of(const Call& call);
+  CallShape& read_shape(const Call& call);
+  const HopTable::Way* way_of(const Call& call) const;
+  const HopTable::Way* way_unread(const Call& call) const;
+  void refuse(const Call& call, const Error& why);
+  Started& idle(const HopTable::Way* way);
+  Started made(const HopTable::Way* way);
+  void run_recorded(const Call& call);
+  std::shared_ptr<CallRecord> record_of(const Call& call) noexcept;
+
+  std::shared_ptr<Context> context_;
+  std::shared_ptr<Streams> streams_;
+  WaitPolicy wait_;
+  SelfEdges self_;
+  std::vector<std::shared_ptr<CallShape>> shapes_;  // those used last come first
+  HopTable hops_;
+  DirectExchange blocking_;
+  HopExchange combining_;
+  // By operation, of the last call whose count or type could be read.
+  std::array<const HopTable::Way*, operations> last_ways_{};
+  std::unique_ptr<Records> records_;  // null: there is no report
+  std::array<Pool, 3> started_;       // those that go straight, and by operation that combine
+};
+
+}  // namespace tonari

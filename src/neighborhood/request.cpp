@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "neighborhood/request.hpp"
+
+#include "engine/wait/agree.hpp"
+#include "neighborhood/make_request.hpp"
+#include "request/settings.hpp"
+
+namespace tonari {
+namespace {
+
+// Starts may replace them.
+void free_buffers(Prepared& prepared, Collective collective, LocalArguments& mine) {
+  if (mine.settings.static_buffers)
+    prepared.fixed = "the neighborhood was promised that they stay (cdag_static_buffers)";
+  else if (mine.settings.recv_view)
+    prepared.fixed = "its receive blocks stay where they arrive (tonari_recv_view)";
+  if (mine.settings.static_buffers || mine.settings.recv_view) return;
+  StartBuffer send{send_space, "sendbuf", mine.arguments.sendbuf},
+      recv{recv_space, "recvbuf", mine.arguments.recvbuf};
+  for (const Block& block : mine.binding.send) send.touch(block);
+  for (const Block& block : mine.binding.recv) recv.touch(block);
+  prepared.buffers.emplace(
+      "start_with", std::vector{std::move(send), std::move(recv)},
+      [context = prepared.context, collective, binding = std::move(mine.binding)](Shifts shifts) {
+        check_overlaps(context->topology(), collective, moved(binding, shifts));
+      });
+}
+
+// All calls of the operation use it again if they were promised to be this one; otherwise calls
+// with the same arguments do. All ranks keep it or none, because it decides who asks the others.
+void keep(tonari_neighborhood_s& near, const Call& call, Use use, LocalArguments& mine,
+          Made& made) {
+  near.context->take_tags(made.tags);
+  if (made.bound)
+    near.bound[call.operation()] = std::move(made.bound);
+  else if (use == Use::once && !mine.settings.static_buffers)
+    near.cache.put({call.collective, mine.settings.fingerprint(), std::move(mine.binding)},
+                   made.prepared);
+}
+
+// Requests that nobody describes, that a thread drives, or that other calls share are chosen at
+// init.
+bool tunes_at_init(const Settings& settings, Use use, const Output& output) {
+  if (use == Use::once) return false;  // nor at any other time
+  return settings.progress_thread || settings.static_buffers || (use != Use::part && !output.name);
+}
+
+}  // namespace
+
+bool wants_streams(const Settings& inherited) {
+  if (inherited.static_buffers) return false;
+  // A word that makes no sense is reported by the calls that obey it.
+  const auto is = [](SettingId id, const std::string& word, const char* wanted) {
+    return in_environment(setting(id)).value_or(word) == wanted;
+  };
+  return is(SettingId::algorithm, inherited.algorithm, "auto") &&
+         is(SettingId::channel, inherited.channel, "auto") &&
+         is(SettingId::progress, inherited.progress_thread ? "thread" : "calls", "calls");
+}
+
+void connect_streams(tonari_neighborhood near, const Call& call, Output output) {
+  LocalArguments mine;
+  (void)agree_on_call(*near, call, Use::once, MPI_INFO_NULL, output, mine);
+  Context& context = *near->context;
+  std::unique_ptr<OneShots> made;
+  run_collectively(context.comm(), [&] {
+    std::shared_ptr<Streams> streams = connect_streams(context);
+    const WaitPolicy wait{context.node()->crowded(), mine.settings.timeout};
+    HopTable hops(context, streams, mine.settings.tune, wait);
+    made = std::make_unique<OneShots>(near->context, std::move(streams), std::move(hops), wait);
+    made->expect(call, output.name != nullptr);
+  });
+  context.take_tags(stream_tags);
+  near->one_shots = std::move(made);
+}
+
+std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Use use,
+                                  MPI_Info info, Output output, ReadsBlocks reads,
+                                  std::size_t contenders) {
+  const double start = MPI_Wtime();
+  LocalArguments mine;
+  mine.reads = reads;
+  const Agreed agreed = agree_on_call(*near, call, use, info, output, mine);
+  if (agreed.cached) return near->cache.take(*agreed.cached);
+  mine.settings.contenders = contenders;
+  if (tunes_at_init(mine.settings, use, output)) mine.settings.tune = at_init(mine.settings.tune);
+  Made made;
+  run_collectively(near->context->comm(), [&] {
+    const Problem problem = problem_of(*near->context, call.collective, agreed, mine);
+    mine.binding.uniform = problem.sizes.bytes;
+    const Choice choice =
+        use == Use::once
+            ? near->choices.of(*near->context, problem, mine.settings)
+            : choose(*near->context, problem, mine.settings, mine.arguments, mine.binding);
+    made = make_request(*near, call, start, choice, problem, mine);
+    if (use == Use::persistent && output.name) free_buffers(*made.prepared, call.collective, mine);
+  });
+  keep(*near, call, use, mine, made);
+  return std::move(made.prepared);
+}
+
+tonari_request request_of(std::shared_ptr<Prepared> prepared) {
+  std::unique_ptr<tonari_request_s> handle = std::move(prepared->spare);
+  handle->prepared = std::move(prepared);
+  return handle.release();
+}
+
+}  // namespace tonari

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "neighborhood/sizes.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "base/hash.hpp"
+#include "channels/table.hpp"
+#include "engine/run/build.hpp"
+#include "engine/wait/agree.hpp"
+#include "mpi/collective.hpp"
+
+namespace tonari {
+namespace {
+
+std::vector<Bytes> sizes(const std::vector<Block>& blocks) {
+  std::vector<Bytes> all;
+  for (const Block& b : blocks) all.push_back(b.bytes);
+  return all;
+}
+
+const Block& sent(Collective collective, const Binding& binding, std::size_t i) {
+  return binding.send[collective == Collective::alltoall ? i : 0];
+}
+
+// Every block's size travels to its receiver, by the linear plan on blocks of eight bytes.
+std::vector<std::uint64_t> exchange_sizes(Context& context, Collective collective,
+                                          const Binding& binding) {
+  const std::vector<Bytes> mine = sizes(binding.send);
+  std::vector<std::uint64_t> theirs(binding.recv.size(), 0);
+  Arguments arguments{collective, Form::regular, mine.data(), theirs.data(), {}, {}};
+  for (std::size_t k = 0; k < mine.size(); ++k)
+    arguments.send.push_back({static_cast<MPI_Aint>(8 * k), 1, MPI_UINT64_T});
+  for (std::size_t k = 0; k < theirs.size(); ++k)
+    arguments.recv.push_back({static_cast<MPI_Aint>(8 * k), 1, MPI_UINT64_T});
+  std::string reason;
+  const VariantPtr linear =
+      context.planners().variants("linear", collective, 8, std::nullopt, reason).front();
+  std::unique_ptr<Exchange> exchange;
+  context.reserve_tags(linear->tags());
+  run_collectively(context.comm(), [&] {
+    exchange = build(context, {linear, {{all_channels().front()}}, 0}, {}, arguments,
+                     bind(arguments), context.first_tag(), {});
+  });
+  exchange->start();
+  exchange->wait();
+  stay_together(context.comm());  // the tags are free again
+  return theirs;
+}
+
+void check_ends(Context& context, Collective collective, const Binding& binding) {
+  const std::vector<std::uint64_t> theirs = exchange_sizes(context, collective, binding);
+  run_collectively(context.comm(), [&] {
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+      const int source = context.vertex().sources[i];
+      if (source >= 0 && theirs[i] != binding.recv[i].bytes)
+        fail(Errc::mismatch, "block ", given_number(context.topology(), Buffer::recv, i),
+             " from rank ", source, " to rank ", context.rank(), " has ", theirs[i],
+             " bytes at the sender and ", binding.recv[i].bytes,
+             " at the receiver; both must be the same");
+    }
+  });
+}
+
+// The largest and the smallest size among blocks that have to be equal, over all ranks.
+class Bounds {
+ public:
+  explicit Bounds(std::size_t count) : count_(count), words_(2 * count, 0) {}
+  void add(std::size_t i, Bytes bytes) {
+    words_[i] = std::max<std::uint64_t>(words_[i], bytes);
+    // for the minimum
+    words_[count_ + i] = std::max<std::uint64_t>(words_[count_ + i], largest_ballot - bytes);
+  }
+  void reduce(MPI_Comm comm) {
+    const int count = checked_cast<int>(words_.size(), "number of blocks");
+    stay_together(comm);
+    reduce_all(words_.data(), count, MPI_UINT64_T, MPI_MAX, comm);
+  }
+  // The sizes; empty if some size is not the same everywhere. A block that no rank has is empty.
+  std::vector<Bytes> common() const {
+    for (std::size_t i = 0; i < count_; ++i)
+      if (words_[count_ + i] != 0 && words_[i] + words_[count_ + i] != largest_ballot) return {};
+    return {words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(count_)};
+  }
+
+ private:
+  std::size_t count_;
+  std::vector<std::uint64_t> words_;
+};
+
+// Calls visit(number of a block, its size) for all blocks sent or received along edges that exist.
+template <class Visit>
+void for_blocks(const Vertex& vertex, Collective collective, const Binding& binding,
+                const Visit& visit) {
+  for (std::size_t i = 0; i < vertex.targets.size(); ++i)
+    if (vertex.targets[i] >= 0) visit(i, sent(collective, binding, i).bytes);
+  for (std::size_t j = 0; j < vertex.sources.size(); ++j)
+    if (vertex.sources[j] >= 0) visit(j, binding.recv[j].bytes);
+}
+
+// Block i is the same on all ranks in an all-to-all on a grid; elsewhere all blocks are looked at
+// as one.
+bool by_number(const LocalTopology& topology, Collective collective) {
+  return topology.near && collective == Collective::alltoall;
+}
+
+}  // namespace
+
+std::vector<Bytes> common_sizes(Context& context, Collective collective, const Binding& binding) {
+  const bool each = by_number(context.topology(), collective);
+  Bounds bounds(each ? binding.recv.size() : 1);
+  for_blocks(context.vertex(), collective, binding,
+             [&](std::size_t i, Bytes bytes) { bounds.add(each ? i : 0, bytes); });
+  bounds.reduce(context.comm());
+  return bounds.common();
+}
+
+namespace {
+
+constexpr std::uint64_t different = largest_ballot;  // no size of a block
+
+// The size of all blocks of this rank; a rank without edges agrees with any.
+Ballot one_size(const Vertex& vertex, Collective collective, const Binding& binding) {
+  std::optional<std::uint64_t> size;
+  for_blocks(vertex, collective, binding, [&](std::size_t, Bytes bytes) {
+    size = size.value_or(bytes) == bytes ? bytes : different;
+  });
+  return {size.value_or(0), !size};
+}
+
+}  // namespace
+
+SizePrint::SizePrint(const LocalTopology& topology, Collective collective, const Binding& binding)
+    : one_size_(one_size(topology.vertex, collective, binding)) {
+  if (!topology.near) return;
+  if (by_number(topology, collective)) entries_ = topology.near->offsets.size();
+  bool ends_match = true;
+  for (std::size_t i = 0; i < binding.recv.size(); ++i)
+    ends_match = ends_match && binding.recv[i].bytes == sent(collective, binding, i).bytes;
+  if (ends_match) listed_ = sizes(binding.send);
+  Hash hash;
+  for (Bytes bytes : listed_) hash.word(bytes);
+  by_number_ = hash.word(ends_match).value();
+}
+
+std::vector<Bytes> SizePrint::common(std::array<bool, count> same,
+                                     std::array<std::uint64_t, count> said) const {
+  if (same[0] && said[0] != different) return std::vector<Bytes>(entries_, said[0]);
+  return same[1] ? listed_ : std::vector<Bytes>{};
+}
+
+std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const Binding& binding,
+                                  std::vector<Bytes> found) {
+  if (context.topology().neighbors == 0) return {0};  // there is no block, so none of unknown size
+  if (!found.empty()) return found;
+  check_ends(context, collective, binding);
+  return common_sizes(context, collective, binding);
+}
+
+double average_size(Context& context, const std::vector<Bytes>& common, const Binding& binding) {
+  std::vector<Bytes> bytes = common.empty() ? sizes(binding.send) : common;
+  double average = bytes.empty() ? 0
+                                 : std::accumulate(bytes.begin(), bytes.end(), 0.0) /
+                                       static_cast<double>(bytes.size());
+  if (!common.empty()) return average;
+  stay_together(context.comm());
+  reduce_all(&average, 1, MPI_DOUBLE, MPI_MAX, context.comm());
+  return average;
+}
+
+}  // namespace tonari

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every call that makes something begins like this: each rank reads its arguments. Then all agree
+// on errors, and on what must be the same everywhere.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/wait/agree.hpp"
+#include "request/guard.hpp"
+#include "request/refusal.hpp"
+
+namespace tonari {
+
+// Where the program wants the result, with the argument's name as the function declares it.
+struct Output {
+  const void* address;
+  const char* name;
+};
+// Calls of the library itself need no such argument.
+inline constexpr Output inside{nullptr, nullptr};
+
+// A value that ranks compare, and the sentence (Errc::mismatch) for a difference; if that is null,
+// a difference is no error.
+struct Alike {
+  Ballot ballot;
+  const char* otherwise = nullptr;
+};
+// Compares settings: the sentence names the one that differs, two ranks and their values.
+inline constexpr char other_settings[] = "";
+
+struct Compared {
+  std::vector<bool> same;           // for each thing that was compared
+  std::vector<std::uint64_t> said;  // the `values` of agree()
+};
+
+// Collective. Compares one thing; there may be Vote::ballots_at_once of them.
+Compared agree_on_arguments(MPI_Comm comm, MPI_Info info, const std::optional<Error>& error,
+                            std::span<const Alike> things);
+
+// Collective. `read` reads this rank's arguments and may throw. `things` returns an array of what
+// to compare then, and is called even if reading failed. Throws the same on all ranks.
+template <class Read, class Things>
+Compared agree_on_arguments(MPI_Comm comm, MPI_Info info, Output output, Read read, Things things) {
+  const std::optional<Error> error = error_of([&] {
+    throw_refusal();
+    if (output.name) require(output.address, output.name);
+    read();
+  });
+  return agree_on_arguments(comm, info, error, std::span<const Alike>(things()));
+}
+
+}  // namespace tonari

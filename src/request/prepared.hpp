@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An exchange ready to be started, what tonari_request_get_info reports about it, and the handle of
+// a program's request that starts it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "engine/comm/context.hpp"
+#include "engine/comm/recorded.hpp"
+#include "engine/tune/online_exchange.hpp"
+#include "engine/wait/exchange.hpp"
+#include "engine/wait/in_flight.hpp"
+#include "request/start_buffers.hpp"
+#include "select/break_even.hpp"
+#include "tonari/tonari.h"
+
+namespace tonari {
+struct Prepared;
+}
+
+struct tonari_request_s {
+  std::shared_ptr<tonari::Prepared> prepared;
+  bool active = false;
+  bool once = false;    // from a non-blocking one-shot call: it cannot be started again
+  bool may_go = false;  // completed together with one that failed: it may be freed
+};
+
+namespace tonari {
+
+// A receive block, for programs that read it where it arrives.
+struct Arrival {
+  const std::byte* address = nullptr;  // in the receive buffer
+  Bytes bytes = 0;
+  std::size_t number = 0;  // the block's number in the exchange
+};
+// The receive blocks by the program's numbers.
+std::vector<Arrival> arrivals(const LocalTopology& topology, const Binding& binding);
+
+// A request's handle shares this with the neighborhood, which keeps it for the next call.
+struct Prepared {
+  explicit Prepared(std::shared_ptr<Context> for_context);
+  ~Prepared();
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+
+  // Requests and one-shot calls use these. An exchange that failed stays so, and can only be
+  // destroyed. Every further test and wait throws the same again, and the other ranks are told that
+  // this one stops.
+  void start();
+  // returns whether it is complete; `waiter` then drives the other exchanges in flight
+  bool test(Waiter& waiter);
+  void rebind(Shifts shifts);      // before a start
+  void wait();                     // drives the others in flight, too
+  void give_up(const Error& why);  // makes it fail like this; it was started and is not complete
+
+  // Call this last: it stores the text for tonari_request_describe, and the time since `start`.
+  void describe(double start, const std::string& what, const std::string& chosen,
+                const std::string& details);
+  // The same for a request that is made of others. `report` takes over what they report, and
+  // returns the lines that describe them.
+  using Report = std::function<std::string(Prepared&)>;
+  void tell_of(Report report) { report_ = std::move(report); }
+  void describe(double start, const std::string& what);
+  // Makes the text and what else is reported when it is asked for: where one-shot calls share the
+  // exchange, and where starts have found out more.
+  void describe_now();
+  // The description, and while it runs what it waits for.
+  const std::string& described();
+  // The same words at an address that stays as long as this lives, whatever is chosen later.
+  const char* kept(const std::string& words) { return told_.insert(words).first->c_str(); }
+  void name(const Candidate& candidate);  // what is chosen
+  void report_as(const Prepared& inner);  // what that one reports is what there is to report
+  void drive_by_thread();                 // call this before describe
+
+  std::shared_ptr<Context> context;  // outlives the neighborhood's handle
+  std::unique_ptr<Exchange> exchange;
+  bool running = false;           // stays true if it fails
+  bool complete = false;          // the last exchange that was started is
+  std::optional<Error> broken;    // what it failed with
+  std::vector<Arrival> arrivals;  // by the program's numbers
+  // what a start may replace; none: fixed says why
+  std::optional<StartBuffers> buffers;
+  const char* fixed = "exchanges in place keep their buffer";
+  std::string description, algorithm, variant, channel, channel_detail, reason;
+  double predicted = 0, predicted_native = 0, init = 0, measured = 0, lost = 0;
+  AgainstNative times;  // of the contest that decided
+  // What starts choose from, and the exchange above, which does it until it has decided. From then
+  // on the winner is the exchange, and `race` keeps what there is to report.
+  struct Tuning {
+    OnlineExchange* online;
+    std::vector<Candidate> candidates;
+    std::unique_ptr<Exchange> race = nullptr;
+  };
+  std::optional<Tuning> tuning;
+  bool undecided = false;  // starts may have found out more than was told
+  int rounds = 0;
+  bool is_part = false;        // of another exchange, which tells when its init has paid
+  const char* once = nullptr;  // an exchange of one-shot calls, which have no init: in these words
+  std::unique_ptr<tonari_request_s> spare;  // a handle for the next non-blocking call
+  // For the report: what this is (the same words on all ranks; by default the description's first
+  // line), and what is recorded of it.
+  std::string operation, label;
+  std::unique_ptr<Recorded> record;
+  bool recorded = false;  // there, or with others
+
+ private:
+  template <typename Work>
+  void or_broken(Work work);
+  void finish();
+  void end_race();
+  void write_description();
+  void tell_what_starts_found();
+
+  Report report_;
+  std::set<std::string> told_;           // to programs, which may still look at it
+  std::string what_, chosen_, details_;  // that the description is made of
+  std::string described_;                // with what it waits for
+};
+
+}  // namespace tonari

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "watch/epochs.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+namespace tonari::watch {
+namespace {
+
+// The same for any order of the messages.
+std::uint64_t mixed(const Message& message) {
+  std::uint64_t word = (static_cast<std::uint64_t>(static_cast<unsigned>(message.peer)) << 1 |
+                        static_cast<std::uint64_t>(message.sent)) *
+                       0x9E3779B97F4A7C15U;
+  word = (word ^ word >> 29 ^ message.bytes) * 0xBF58476D1CE4E5B9U;
+  return word ^ word >> 32;
+}
+
+bool is_full(const Epoch& epoch) { return epoch.count > most_messages; }
+
+// Calls that block leave no request whose wait would end the epoch: the first of them comes again,
+// or one with a request.
+bool begins_again(const Epoch& epoch, const Message& message) {
+  if (epoch.has_requests) return false;
+  const Message& first = epoch.messages[0];
+  return message.begun || (first.site == message.site && first.peer == message.peer &&
+                           first.tag == message.tag && first.sent == message.sent);
+}
+
+void add(Epoch& epoch, const Message& message) {
+  if (epoch.count < most_messages) epoch.messages[epoch.count] = message;
+  epoch.count += !is_full(epoch);
+  epoch.signature += mixed(message);
+  epoch.has_requests |= message.begun;
+}
+
+void keep(Pattern& pattern, const Epoch& epoch) {
+  pattern = Pattern{.signature = epoch.signature, .first = epoch.begin, .messages = {}};
+  pattern.messages.assign(epoch.messages.begin(),
+                          epoch.messages.begin() + static_cast<std::ptrdiff_t>(epoch.count));
+}
+
+// The pattern's record; null: the loop has others, all of which came again.
+Pattern* pattern_of(Loop& loop, const Epoch& epoch) {
+  for (const auto& pattern : loop.patterns)
+    if (pattern->signature == epoch.signature) return pattern.get();
+  ++loop.distinct;
+  if (is_full(epoch)) return nullptr;
+  if (loop.patterns.size() < most_patterns) {
+    loop.patterns.push_back(std::make_unique<Pattern>());
+    keep(*loop.patterns.back(), epoch);
+    return loop.patterns.back().get();
+  }
+  const auto once = std::ranges::find(loop.patterns, 1U, &Pattern::epochs);
+  if (once == loop.patterns.end()) return nullptr;
+  ++loop.others;
+  keep(**once, epoch);
+  return once->get();
+}
+
+void count(Pattern& pattern, const Epoch& epoch) {
+  if (pattern.epochs) {
+    const std::size_t at = pattern.timed++ % kept_times;
+    pattern.exchange[at] = static_cast<float>(pattern.last_inside);
+    pattern.step[at] = static_cast<float>(epoch.begin - pattern.last);
+  }
+  pattern.last = epoch.begin;
+  pattern.last_inside = epoch.inside;
+  pattern.inside += epoch.inside;
+  ++pattern.epochs;
+}
+
+bool do_the_same(const Loop& a, const Loop& b) {
+  const auto signature = [](const auto& pattern) { return pattern->signature; };
+  return a.site == b.site && a.ranks == b.ranks && a.others == 0 && b.others == 0 &&
+         std::ranges::is_permutation(a.patterns, b.patterns, {}, signature, signature);
+}
+
+void add(Pattern& pattern, const Pattern& other) {
+  pattern.epochs += other.epochs, pattern.inside += other.inside;
+  pattern.first = std::min(pattern.first, other.first);
+  pattern.last = std::max(pattern.last, other.last);
+  for (std::size_t k = 0; k < std::min<std::uint64_t>(other.timed, kept_times); ++k) {
+    const std::size_t at = pattern.timed++ % kept_times;
+    pattern.exchange[at] = other.exchange[k], pattern.step[at] = other.step[k];
+  }
+}
+
+void add(Loop& loop, const Loop& other) {
+  loop.epochs += other.epochs, loop.inside += other.inside;
+  for (const auto& pattern : loop.patterns)
+    add(*pattern, **std::ranges::find(other.patterns, pattern->signature,
+                                      [](const auto& one) { return one->signature; }));
+}
+
+}  // namespace
+
+Epoch& Watcher::opened(std::uint64_t communicator, int ranks, const Message& message, Ticks begin) {
+  Epoch* epoch = &open_[last_];
+  if (epoch->communicator != communicator || !epoch->count) {
+    const auto found = std::ranges::find_if(open_, [&](const Epoch& other) {
+      return other.count && other.communicator == communicator;
+    });
+    if (found != open_.end())
+      last_ = static_cast<std::size_t>(found - open_.begin());
+    else
+      last_ = (last_ + 1) % open_.size();
+    epoch = &open_[last_];
+  }
+  if (epoch->count &&
+      (epoch->communicator != communicator || epoch->completing || begins_again(*epoch, message)))
+    close(*epoch);
+  if (epoch->count) return *epoch;
+  epoch->communicator = communicator, epoch->ranks = ranks, epoch->number = ++numbers_;
+  epoch->completing = epoch->has_requests = false;
+  epoch->signature = 0, epoch->begin = begin, epoch->inside = 0;
+  epoch->waited_at = nullptr, epoch->waited_by = nullptr;
+  return *epoch;
+}
+
+void Watcher::post(std::uint64_t communicator, int ranks, const Message& message,
+                   std::uintptr_t request, Ticks begin, Ticks end) {
+  Epoch& epoch = opened(communicator, ranks, message, begin);
+  add(epoch, message);
+  epoch.inside += end - begin;
+  if (message.begun) requests_.put(request, epoch.number);
+}
+
+Epoch* Watcher::epoch_of(std::uintptr_t request) {
+  const std::uint64_t number = requests_.epoch_of(request);
+  if (!number) return nullptr;
+  if (open_[last_].number == number) return &open_[last_];
+  const auto found = std::ranges::find(open_, number, &Epoch::number);
+  return found == open_.end() ? nullptr : &*found;
+}
+
+Epoch* Watcher::epoch_of(const std::uintptr_t* requests, std::size_t number) {
+  for (std::size_t k = 0; k < number; ++k)
+    if (Epoch* const epoch = epoch_of(requests[k])) return epoch;
+  return nullptr;
+}
+
+void Watcher::waited(Epoch& epoch, const char* call, const void* site, bool completed, Ticks begin,
+                     Ticks end) {
+  epoch.inside += end - begin;
+  if (!completed) return;
+  epoch.completing = true;
+  if (!epoch.waited_at) epoch.waited_at = site, epoch.waited_by = call;
+}
+
+Loop* Watcher::loop_of(const Epoch& epoch) {
+  const Message& first = epoch.messages[0];
+  const void* const site = epoch.waited_at ? epoch.waited_at : first.site;
+  for (const auto& loop : loops_)
+    if (loop->site == site && loop->ranks == epoch.ranks) return loop.get();
+  if (loops_.size() == most_loops) return nullptr;
+  loops_.push_back(std::make_unique<Loop>());
+  Loop& made = *loops_.back();
+  made.site = site, made.ranks = epoch.ranks;
+  made.call = epoch.waited_by ? epoch.waited_by : first.call;
+  return &made;
+}
+
+void Watcher::close(Epoch& epoch) {
+  Loop* const loop = loop_of(epoch);
+  if (loop) {
+    ++loop->epochs;
+    loop->inside += epoch.inside;
+    Pattern* const pattern = pattern_of(*loop, epoch);
+    if (pattern)
+      count(*pattern, epoch);
+    else
+      ++loop->others;
+  }
+  not_kept_ += !loop;
+  epoch.count = 0, epoch.number = 0;
+}
+
+void Watcher::close_of(std::uint64_t communicator) {
+  for (Epoch& epoch : open_)
+    if (epoch.count && epoch.communicator == communicator) close(epoch);
+}
+
+void Watcher::close_all() {
+  for (Epoch& epoch : open_)
+    if (epoch.count) close(epoch);
+}
+
+void Watcher::join(Watcher& other) {
+  std::erase_if(other.loops_, [&](const std::unique_ptr<Loop>& loop) {
+    const auto same = std::ranges::find_if(
+        loops_, [&](const std::unique_ptr<Loop>& mine) { return do_the_same(*mine, *loop); });
+    if (same != loops_.end()) add(**same, *loop);
+    return same != loops_.end();
+  });
+}
+
+void Watcher::packed(const char* call, const void* site, std::uint64_t bytes, Ticks begin,
+                     Ticks end) {
+  auto found = std::ranges::find(packings_, site, &Packing::site);
+  if (found == packings_.end()) {
+    if (packings_.size() == most_loops) return;
+    found = packings_.insert(packings_.end(), Packing{call, site});
+  }
+  ++found->calls, found->bytes += bytes, found->inside += end - begin;
+}
+
+// ---- one for each thread
+
+namespace {
+
+// Never destroyed: threads may call until the process has ended.
+struct Watchers {
+  std::mutex mutex;
+  std::vector<Watcher*> all, idle;
+};
+Watchers& watchers() {
+  static auto* const made = new Watchers;
+  return *made;
+}
+
+__attribute__((tls_model("initial-exec"))) thread_local constinit Watcher* mine = nullptr;
+
+// Gives it back when the thread ends.
+struct Returned {
+  ~Returned() {
+    if (!mine) return;
+    const std::lock_guard lock(watchers().mutex);
+    mine->close_all();
+    watchers().idle.push_back(mine);
+    mine = nullptr;
+  }
+};
+
+Watcher* take() noexcept try {
+  const std::lock_guard lock(watchers().mutex);
+  if (watchers().idle.empty()) {
+    watchers().idle.reserve(watchers().all.size() + 1);
+    watchers().all.push_back(new Watcher);
+    watchers().idle.push_back(watchers().all.back());
+  }
+  Watcher* const taken = watchers().idle.back();
+  watchers().idle.pop_back();
+  return taken;
+} catch (...) {
+  return nullptr;
+}
+
+}  // namespace
+
+Watcher* this_threads_watcher() noexcept {
+  if (mine) [[likely]]
+    return mine;
+  mine = take();
+  static thread_local const Returned returned;
+  return mine;
+}
+
+std::vector<Watcher*> all_watchers() {
+  const std::lock_guard lock(watchers().mutex);
+  return watchers().all;
+}
+
+void join_threads() {
+  const std::vector<Watcher*> all = all_watchers();
+  for (std::size_t k = 1; k < all.size(); ++k)
+    for (std::size_t before = 0; before < k; ++before) all[before]->join(*all[k]);
+}
+
+}  // namespace tonari::watch

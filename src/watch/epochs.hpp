@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Exchanges as the program makes them. An epoch is what a thread sends and receives on one
+// communicator up to the wait for some of it: it ends with the first message after that wait.
+// Epochs whose wait stands at one place of the program are those of a loop; a loop has patterns:
+// who is sent to, and how much. What one thread keeps is bounded, and made once.
+//
+//     Irecv Irecv Isend Isend .. compute .. Waitall .. compute .. Irecv Irecv ...
+//     |---------------- epoch ------------|                      |--- next ---
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "watch/mode.hpp"
+
+namespace tonari::watch {
+
+// One message that the program sends or receives.
+struct Message {
+  const char* call;     // MPI's name of the function
+  const void* site;     // where it returns to
+  std::uint64_t bytes;  // of receives the room
+  int peer;             // in MPI_COMM_WORLD; -1: any source
+  int tag;
+  bool sent;   // else received
+  bool begun;  // it has a request
+};
+
+constexpr std::size_t most_messages = 512;  // of an epoch
+constexpr std::size_t most_patterns = 8;    // of a loop
+constexpr std::size_t most_loops = 64;      // of a thread
+constexpr std::size_t kept_times = 256;     // of a pattern, the last ones
+
+// Epochs with the same partners and sizes.
+struct Pattern {
+  std::uint64_t signature = 0, epochs = 0;
+  Ticks inside = 0;           // in MPI, all epochs together
+  Ticks first = 0, last = 0;  // when the first and the last epoch began
+  Ticks last_inside = 0;      // of the last epoch
+  std::vector<Message> messages;
+  // Of all epochs but the last of each thread: in MPI, and from its beginning to the next one's.
+  std::array<float, kept_times> exchange{}, step{};
+  std::uint64_t timed = 0;  // how many were put there
+};
+
+struct Loop {
+  const void* site = nullptr;  // of its first wait, or if there is none of its first message
+  const char* call = "";
+  int ranks = 0;  // of the communicator
+  std::uint64_t epochs = 0;
+  std::uint64_t others = 0;    // epochs that none of the patterns kept
+  std::uint64_t distinct = 0;  // patterns that came new
+  Ticks inside = 0;
+  std::vector<std::unique_ptr<Pattern>> patterns;
+};
+
+// The messages since the last wait on one communicator.
+struct Epoch {
+  std::uint64_t communicator = 0;  // Members::id
+  std::uint64_t number = 0;        // of this thread; never used again
+  int ranks = 0;
+  std::size_t count = 0;  // of messages; more than most_messages: it is not examined
+  bool completing = false, has_requests = false;
+  std::uint64_t signature = 0;
+  Ticks begin = 0, inside = 0;
+  const void* waited_at = nullptr;
+  const char* waited_by = nullptr;
+  std::array<Message, most_messages> messages;
+};
+
+// Which epoch a request belongs to, for those of the last requests that have not lost their place.
+class RequestTable {
+ public:
+  void put(std::uintptr_t request, std::uint64_t epoch) { at(request) = {request, epoch}; }
+  std::uint64_t epoch_of(std::uintptr_t request) {
+    const Entry& entry = at(request);
+    return entry.request == request ? entry.epoch : 0;
+  }
+
+ private:
+  struct Entry {
+    std::uintptr_t request = 0;
+    std::uint64_t epoch = 0;
+  };
+  static constexpr int bits = 11;
+  Entry& at(std::uintptr_t request) {
+    return entries_[(request * 0x9E3779B97F4A7C15U) >> (64 - bits)];
+  }
+  std::array<Entry, std::size_t{1} << bits> entries_{};
+};
+
+// What a thread does with buffers by MPI_Pack and MPI_Unpack at one place.
+struct Packing {
+  const char* call = "";
+  const void* site = nullptr;
+  std::uint64_t calls = 0, bytes = 0;
+  Ticks inside = 0;
+};
+
+// What is known of one thread. Only that thread changes it while it watches.
+class Watcher {
+ public:
+  // A message is posted: between begin and end the thread was in MPI.
+  void post(std::uint64_t communicator, int ranks, const Message& message, std::uintptr_t request,
+            Ticks begin, Ticks end);
+  // The open epoch of the first of these requests that has one; null: none.
+  Epoch* epoch_of(const std::uintptr_t* requests, std::size_t count);
+  Epoch* epoch_of(std::uintptr_t request);
+  // The thread has waited for some of it, or has only looked.
+  static void waited(Epoch& epoch, const char* call, const void* site, bool completed, Ticks begin,
+                     Ticks end);
+  void packed(const char* call, const void* site, std::uint64_t bytes, Ticks begin, Ticks end);
+  // A collective call is an epoch: what was posted since its beginning.
+  void close_all();
+  void close_of(std::uint64_t communicator);
+  // Joins the loops in which another thread, which watches no more, did the same as this one.
+  void join(Watcher& other);
+
+  const std::vector<std::unique_ptr<Loop>>& loops() const { return loops_; }
+  const std::vector<Packing>& packings() const { return packings_; }
+  std::uint64_t not_kept() const { return not_kept_; }  // epochs of loops beyond the bound
+
+ private:
+  Epoch& opened(std::uint64_t communicator, int ranks, const Message& message, Ticks begin);
+  void close(Epoch& epoch);
+  Loop* loop_of(const Epoch& epoch);
+
+  std::array<Epoch, 4> open_;
+  std::size_t last_ = 0;  // in open_
+  std::uint64_t numbers_ = 0, not_kept_ = 0;
+  RequestTable requests_;
+  std::vector<std::unique_ptr<Loop>> loops_;
+  std::vector<Packing> packings_;
+};
+
+// That of the calling thread; made with its first message, used again by others after its end.
+Watcher* this_threads_watcher() noexcept;
+// All of them, in the order in which they were made; for MPI_Finalize.
+std::vector<Watcher*> all_watchers();
+// Then, too. Which thread does which part of the same work differs from rank to rank, and so does
+// which one gets what a thread that has ended used.
+void join_threads();
+
+}  // namespace tonari::watch
