@@ -85,7 +85,7 @@ struct InPlaceInit {
                     "one"},
               Alike{settings.fingerprint(), other_settings}, Alike{known}};
         });
-    return known && same[2];
+    return known && same.back();  // whether they know it is compared last
   }
 
   KeptSwaps* kept() const { return static_cast<KeptSwaps*>(shared->kept_in_place.get()); }

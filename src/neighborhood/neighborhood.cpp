@@ -69,6 +69,26 @@ std::unique_ptr<tonari_neighborhood_s> handle_of(What&&... what) {
   return handle;
 }
 
+// The places of what ranks compare: for every neighborhood, then for offsets, or else for a graph.
+struct Compares {
+  enum : std::size_t {
+    settings,
+    nodes,
+    tuning,
+    always,
+    offsets = always,
+    has_grid = always,
+    words
+  };
+};
+
+void put_always(std::span<Alike> things, const Settings& settings,
+                const SharedComm::Surroundings& around) {
+  things[Compares::settings] = {settings.fingerprint(), other_settings};
+  things[Compares::nodes] = {nodes_ballot(around.nodes), other_nodes};
+  things[Compares::tuning] = {around.other_tuning};
+}
+
 tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info info,
                            Output output) {
   require_one_group(cart);  // all ranks know
@@ -87,14 +107,15 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
         around = shared->read_surroundings();
       },
       [&] {
-        return std::array{
-            Alike{near ? near->fingerprint() : 0}, Alike{settings.fingerprint(), other_settings},
-            Alike{nodes_ballot(around.nodes), other_nodes}, Alike{around.other_tuning}};
+        std::array<Alike, Compares::offsets + 1> things;
+        put_always(things, settings, around);
+        things[Compares::offsets] = {near ? near->fingerprint() : 0};
+        return things;
       });
   std::unique_ptr<tonari_neighborhood_s> handle;
   run_collectively(shared->comm(), [&] {
-    if (!compared.same[0]) explain_difference(shared->comm(), *near);
-    shared->adopt(std::move(around), compared.said[3] != 0);
+    if (!compared.same[Compares::offsets]) explain_difference(shared->comm(), *near);
+    shared->adopt(std::move(around), compared.said[Compares::tuning] != 0);
     handle = handle_of(shared, near, settings);
   });
   return handle.release();
@@ -168,16 +189,17 @@ tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, Output output, Re
         if (!mine.settings.exact_byte_communications) mine.all = AllLists(shared->ranks());
       },
       [&] {
-        return std::array{Alike{mine.settings.fingerprint(), other_settings},
-                          Alike{mine.lists.grid.has_value()},
-                          Alike{nodes_ballot(mine.around.nodes), other_nodes},
-                          Alike{mine.around.other_tuning}, Alike{AllLists::words(mine.lists)}};
+        std::array<Alike, Compares::words + 1> things;
+        put_always(things, mine.settings, mine.around);
+        things[Compares::has_grid] = {mine.lists.grid.has_value()};
+        things[Compares::words] = {AllLists::words(mine.lists)};
+        return things;
       });
   std::unique_ptr<tonari_neighborhood_s> handle;
   run_collectively(shared->comm(), [&] {
-    if (!compared.same[1]) mine.lists.grid.reset();
-    shared->adopt(std::move(mine.around), compared.said[3] != 0);
-    const bool small = mine.all.has_room(compared.said[4]);
+    if (!compared.same[Compares::has_grid]) mine.lists.grid.reset();
+    shared->adopt(std::move(mine.around), compared.said[Compares::tuning] != 0);
+    const bool small = mine.all.has_room(compared.said[Compares::words]);
     handle = (small ? of_small_graph : of_large_graph)(shared, mine, sources);
   });
   return handle.release();
