@@ -6,6 +6,7 @@
 #include "memory/process.hpp"
 #include "request/free_handle.hpp"
 #include "request/guard.hpp"
+#include "request/prepared.hpp"
 #include "request/start_with.hpp"
 
 using namespace tonari;
