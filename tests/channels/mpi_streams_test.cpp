@@ -128,6 +128,7 @@ TEST_F(MpiStreams, AHeadIsNotTakenForTheBareMessageBeforeIt) {
   EXPECT_EQ(first.at, place.data());
   expect_received(to_left->pull(), 3, 100);
   exchange(4, 200);
+  to_right->end();  // until then `bare` is sent from where it lies
 }
 
 TEST_F(MpiStreams, AHeadTakesTheReceiveOfABareMessageBack) {
