@@ -80,10 +80,9 @@ std::shared_ptr<Prepared> build(SharedBlocks& blocks, const BlocksRequest& reque
   return prepared;
 }
 
-// Numbers for a call and for this rank's arrays, and the exchange that all ranks have kept for
-// them, if there is one.
+// A call with this rank's arrays, and the exchange that all ranks have kept for it, if any.
 struct Asked {
-  std::uint64_t call = 0, arrays = 0;
+  CallNumber number = {};
   std::shared_ptr<Prepared> kept = {};
 };
 
@@ -95,8 +94,8 @@ Asked agree_on_call(SharedBlocks& blocks, const BlocksCall& call, MPI_Info info,
     const auto [direction, ghosts, reduction] = alike(blocks, request);
     const std::array all{direction, ghosts, reduction,
                          Alike{settings.fingerprint(), other_settings}};
-    asked.call = KeptExchanges::number_of(all);
-    return KeptExchanges::with_votes(all, &blocks.kept(), asked.arrays);
+    asked.number.call = number_of(all);
+    return with_votes(all, votes_for(asked.number, &blocks.kept()));
   };
   const Compared compared = agree_on_arguments(
       blocks.context().comm(), info, output,
@@ -107,10 +106,10 @@ Asked agree_on_call(SharedBlocks& blocks, const BlocksCall& call, MPI_Info info,
         Hash arrays;
         for (const std::byte* array : request.arrays)
           arrays.word(reinterpret_cast<std::uintptr_t>(array));
-        asked.arrays = arrays.value();
+        asked.number.buffers = arrays.value();
       },
       things);
-  asked.kept = blocks.kept().common(compared);
+  asked.kept = blocks.kept().take(compared);
   return asked;
 }
 
@@ -133,7 +132,7 @@ void run_blocks(SharedBlocks& blocks, const BlocksCall& call) {
   std::shared_ptr<Prepared> prepared = asked.kept;
   if (!prepared) {
     prepared = build(blocks, request, start, MPI_INFO_NULL, Use::once, settings);
-    blocks.kept().keep(asked.call, prepared, asked.arrays);
+    blocks.kept().put(asked.number, prepared);
   }
   run_to_end(*recorded(std::move(prepared), CalledBy::one_shot));
 }

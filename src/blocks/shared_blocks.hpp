@@ -10,7 +10,7 @@
 #include "layout/array_cells.hpp"
 #include "layout/blocks.hpp"
 #include "request/agree_on_arguments.hpp"
-#include "request/kept_exchanges.hpp"
+#include "request/kept.hpp"
 #include "tonari/blocks.h"
 
 namespace tonari {
@@ -38,14 +38,14 @@ class SharedBlocks {
   Bytes array_bytes(std::size_t block) const;
   // among the arrays of the program
   std::size_t array_of(std::size_t block, int field) const;
-  KeptExchanges& kept() { return kept_; }
+  KeptCalls& kept() { return kept_; }
 
  private:
   std::shared_ptr<Context> context_;
   BlocksShape shape_;
   BlockFinder finder_;
   std::vector<std::size_t> own_;
-  KeptExchanges kept_;
+  KeptCalls kept_;
 };
 
 // Collective: what tonari_blocks_create says. wrong: what this rank cannot do it for; here, where

@@ -6,14 +6,14 @@
 namespace tonari {
 
 AgreedHalo agree_on_halo(const HaloGrid& grid, const HaloCall& call, MPI_Info info, Output output,
-                         const KeptExchanges* kept) {
+                         KeptCalls* kept) {
   AgreedHalo agreed;
   const auto things = [&] {
     const auto [copy, direction, ghosts, reduction] = alike(grid, call, agreed.request);
     const std::array all{copy, direction, ghosts, reduction,
                          Alike{agreed.settings.fingerprint(), other_settings}};
-    agreed.call = KeptExchanges::number_of(all);
-    return KeptExchanges::with_votes(all, kept);
+    agreed.call = number_of(all);
+    return with_votes(all, votes_for({agreed.call}, kept));
   };
   const Compared compared = agree_on_arguments(
       grid.context()->comm(), info, output,
@@ -22,7 +22,7 @@ AgreedHalo agree_on_halo(const HaloGrid& grid, const HaloCall& call, MPI_Info in
         agreed.settings = read_halo_settings(info, grid.shape(), agreed.request);
       },
       things);
-  if (kept) agreed.kept = kept->common(compared);
+  if (kept) agreed.kept = kept->take(compared);
   if (agreed.settings.faces) agreed.request.reach.along = 1;  // the key was compared by itself
   return agreed;
 }

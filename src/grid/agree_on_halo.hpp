@@ -9,7 +9,7 @@
 
 #include "grid/halo_call.hpp"
 #include "grid/halo_settings.hpp"
-#include "request/kept_exchanges.hpp"
+#include "request/kept.hpp"
 
 namespace tonari {
 
@@ -24,6 +24,6 @@ struct AgreedHalo {
 
 // Collective: if it is right and the same everywhere. kept: null where none is of use.
 AgreedHalo agree_on_halo(const HaloGrid& grid, const HaloCall& call, MPI_Info info, Output output,
-                         const KeptExchanges* kept);
+                         KeptCalls* kept);
 
 }  // namespace tonari

@@ -22,7 +22,7 @@ using namespace tonari;
 
 struct tonari_grid_s {
   std::shared_ptr<HaloGrid> grid;
-  KeptExchanges kept = {};
+  KeptCalls kept = {};
 };
 
 struct tonari_grid_memory_s {

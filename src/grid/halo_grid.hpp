@@ -96,8 +96,8 @@ void HaloGrid::for_each_piece(int subdomain, int copy, int field, const CellBox&
     for (at[last] = box.first[last]; at[last] < box.end[last];) {
       const std::int64_t left = box.end[last] - at[last];
       const std::int64_t unit = shape().bricked() ? shape().brick[last] : left;
-      const std::int64_t inside = shape().bricked() ? (at[last] % unit + unit) % unit : 0;
-      const std::int64_t some = std::min(left, unit - inside);
+      const std::int64_t within = shape().bricked() ? (at[last] % unit + unit) % unit : 0;
+      const std::int64_t some = std::min(left, unit - within);
       use(cell(subdomain, copy, field, at), static_cast<std::size_t>(some) * shape().element_bytes);
       at[last] += some;
     }

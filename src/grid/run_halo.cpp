@@ -9,14 +9,14 @@
 
 namespace tonari {
 
-void run_halo(const std::shared_ptr<HaloGrid>& grid, const HaloCall& call, KeptExchanges& kept) {
+void run_halo(const std::shared_ptr<HaloGrid>& grid, const HaloCall& call, KeptCalls& kept) {
   const double start = MPI_Wtime();
   AgreedHalo agreed = agree_on_halo(*grid, call, MPI_INFO_NULL, inside, &kept);
   agreed.settings.common.tune = Tune::off;
   std::shared_ptr<Prepared> prepared = agreed.kept;
   if (!prepared) {
     prepared = build_halo({grid, agreed.request, Use::once, MPI_INFO_NULL, agreed.settings}, start);
-    kept.keep(agreed.call, prepared);
+    kept.put({agreed.call}, prepared);
   }
   run_to_end(*recorded(std::move(prepared), CalledBy::one_shot));
 }

@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "grid/halo_call.hpp"
-#include "request/kept_exchanges.hpp"
+#include "request/kept.hpp"
 
 namespace tonari {
 
 // Collective: runs one to its end. Exchanges that it makes are kept in `kept`.
-void run_halo(const std::shared_ptr<HaloGrid>& grid, const HaloCall& call, KeptExchanges& kept);
+void run_halo(const std::shared_ptr<HaloGrid>& grid, const HaloCall& call, KeptCalls& kept);
 
 }  // namespace tonari

@@ -25,7 +25,7 @@ void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info
   read_blocks(context, call, mine);
   if (use == Use::once)
     mine.matches =
-        near.cache.idle_matches(call.collective, mine.settings.fingerprint(), mine.binding);
+        idle_matches(near.cache, call.collective, mine.settings.fingerprint(), mine.binding);
   // the library has checked those already
   if (std::ranges::find(mine.matches, true) == mine.matches.end())
     check_overlaps(context.topology(), call.collective, mine.binding);
@@ -40,7 +40,7 @@ bool non_contiguous(const Binding& binding) {
 constexpr char other_collective[] = "some ranks call an all-to-all where others call an allgather";
 
 // The places of what ranks compare of a call: what is the same at both ends of a block, what only
-// requests compare, and then the entries of the cache.
+// requests compare. Votes on the cache follow.
 struct At {
   enum : std::size_t {
     collective,
@@ -52,7 +52,7 @@ struct At {
     layouts,
     form,
     form_read,
-    entries
+    count
   };
 };
 
@@ -62,9 +62,8 @@ void put_ends(std::span<Alike> all, Collective collective, const SizePrint& size
   all[At::one_size] = {one_size}, all[At::by_number] = {by_number};
 }
 
-std::array<Alike, At::entries + RequestCache::places> compared_of(const Call& call, Use use,
-                                                                  const LocalArguments& mine) {
-  std::array<Alike, At::entries + RequestCache::places> all;
+std::array<Alike, At::count> compared_of(const Call& call, Use use, const LocalArguments& mine) {
+  std::array<Alike, At::count> all;
   put_ends(all, call.collective, mine.sizes);
   all[At::settings] = {mine.settings.fingerprint(), other_settings};
   all[At::use] = {static_cast<std::uint64_t>(use),
@@ -76,27 +75,23 @@ std::array<Alike, At::entries + RequestCache::places> compared_of(const Call& ca
                          "cdag_static_buffers it must be one form on all ranks"
                        : nullptr};
   all[At::form_read] = {static_cast<std::uint64_t>(mine.arguments.form)};
-  for (std::size_t k = 0; k < mine.matches.size(); ++k)
-    all[At::entries + k].ballot = mine.matches[k];
   return all;
 }
 
 }  // namespace
 
-Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info,
+Agreed agree_on_call(tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info,
                      Output output, LocalArguments& mine) {
-  const auto [same, said] = agree_on_arguments(
+  const Compared compared = agree_on_arguments(
       near.context->comm(), info, output, [&] { read(near, call, use, info, output, mine); },
-      [&] { return compared_of(call, use, mine); });
+      [&] { return with_votes(compared_of(call, use, mine), mine.matches); });
+  const auto& [same, said] = compared;
   // it can express the others: MPI's own collective must be the same on all ranks
   if (!same[At::form_read]) mine.arguments.form = Form::w;
-  Agreed agreed{std::nullopt,
-                {same[At::one_size], same[At::by_number]},
-                {said[At::one_size], said[At::by_number]},
-                same[At::layouts] && !non_contiguous(mine.binding)};
-  for (std::size_t k = 0; k < RequestCache::places && !agreed.cached; ++k)
-    if (mine.matches[k] && same[At::entries + k]) agreed.cached = k;
-  return agreed;
+  return {near.cache.take(compared),
+          {same[At::one_size], same[At::by_number]},
+          {said[At::one_size], said[At::by_number]},
+          same[At::layouts] && !non_contiguous(mine.binding)};
 }
 
 Problem problem_of(Context& context, Collective collective, const Agreed& agreed,

@@ -27,14 +27,14 @@ enum class ReadsBlocks { in_buffer, where_they_arrive };
 // What this rank has read of a call, and how its request is to be made.
 struct LocalArguments : ReadCall {
   Settings settings;
-  std::array<bool, RequestCache::places> matches{};  // for each entry of the cache
-  bool is_part = false;                              // of a request that the program gets
+  RequestCache::Votes matches{};
+  bool is_part = false;  // of a request that the program gets
   ReadsBlocks reads = ReadsBlocks::in_buffer;
 };
 
 // The results of what ranks agree on before they prepare anything.
 struct Agreed {
-  std::optional<std::size_t> cached;  // the entry to use again
+  std::shared_ptr<Prepared> cached;  // to use again; null if there is none
   std::array<bool, SizePrint::count> same_sizes;
   std::array<std::uint64_t, SizePrint::count> said_sizes;
   bool contiguous = false;
@@ -43,7 +43,7 @@ struct Agreed {
 // Collective. One agreement covers everything: errors, what the program calls, sizes, and what can
 // be used again. A rank that has agreed needs no memory to use an entry again. Throws the same on
 // all ranks.
-Agreed agree_on_call(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info,
+Agreed agree_on_call(tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info,
                      Output output, LocalArguments& mine);
 // Collective unless that agreement has told the sizes.
 Problem problem_of(Context& context, Collective collective, const Agreed& agreed,

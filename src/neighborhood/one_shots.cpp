@@ -139,7 +139,6 @@ OneShots::OneShots(std::shared_ptr<Context> context, std::shared_ptr<Streams> st
       blocking_(streams_, wait),
       combining_(streams_, wait) {
   if (context_->shared().records()) records_ = std::make_unique<Records>();
-  shapes_.reserve(most_shapes + 1);
   // So a call that has no memory can still refuse.
   for (const Collective collective : {Collective::alltoall, Collective::allgather})
     if (const HopTable::Way* const way = hops_.find(collective, 1, 1))
@@ -148,16 +147,13 @@ OneShots::OneShots(std::shared_ptr<Context> context, std::shared_ptr<Streams> st
 }
 
 CallShape& OneShots::shape_of(const Call& call) {
-  const auto found =
-      std::ranges::find_if(shapes_, [&](const auto& shape) { return shape->same(call); });
-  if (found == shapes_.end()) return read_shape(call);
-  if (found != shapes_.begin()) std::rotate(shapes_.begin(), found, found + 1);
-  CallShape& shape = *shapes_.front();
-  if (!shape.fits(call)) {
+  CallShape* const known = shapes_.find([&](CallShape& shape) { return shape.same(call); });
+  if (!known) return read_shape(call);
+  if (!known->fits(call)) {
     (void)read_call(*context_, call);
-    shape.remember(call);
+    known->remember(call);
   }
-  return shape;
+  return *known;
 }
 
 CallShape& OneShots::read_shape(const Call& call) {
@@ -183,9 +179,7 @@ CallShape& OneShots::read_shape(const Call& call) {
   }
   shape->arrivals = arrivals(topology, binding);
   shape->base = call.recv.buffer;
-  shapes_.insert(shapes_.begin(), std::move(shape));
-  if (shapes_.size() > most_shapes) shapes_.pop_back();
-  return *shapes_.front();
+  return shapes_.add(std::move(shape));
 }
 
 // How the call combines, the same on all ranks if all call the same; null: it does not.
@@ -205,8 +199,8 @@ const HopTable::Way* OneShots::way_unread(const Call& call) const {
 }
 
 void OneShots::expect(const Call& call, bool for_request) {
-  (void)shape_of(call);
-  if (for_request) idle(way_of(call)).prepared->arrivals.reserve(shapes_.front()->arrivals.size());
+  const CallShape& shape = shape_of(call);
+  if (for_request) idle(way_of(call)).prepared->arrivals.reserve(shape.arrivals.size());
 }
 
 // Takes part in a call that is wrong here, and throws.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/most_recent.hpp"
 #include "engine/comm/call_record.hpp"
 #include "engine/comm/recorded_exchange.hpp"
 #include "mpi/type_marks.hpp"
@@ -89,7 +90,6 @@ class OneShots {
     std::size_t next = 0;
   };
   using Records = std::array<std::shared_ptr<CallRecord>, operations>;
-  static constexpr std::size_t most_shapes = 16;
 
   CallShape& shape_of(const Call& call);
   CallShape& read_shape(const Call& call);
@@ -105,7 +105,7 @@ class OneShots {
   std::shared_ptr<Streams> streams_;
   WaitPolicy wait_;
   SelfEdges self_;
-  std::vector<std::shared_ptr<CallShape>> shapes_;  // those used last come first
+  MostRecent<std::shared_ptr<CallShape>, 16> shapes_;
   HopTable hops_;
   DirectExchange blocking_;
   HopExchange combining_;

@@ -81,7 +81,7 @@ std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Us
   LocalArguments mine;
   mine.reads = reads;
   const Agreed agreed = agree_on_call(*near, call, use, info, output, mine);
-  if (agreed.cached) return near->cache.take(*agreed.cached);
+  if (agreed.cached) return agreed.cached;
   mine.settings.contenders = contenders;
   if (tunes_at_init(mine.settings, use, output)) mine.settings.tune = at_init(mine.settings.tune);
   Made made;

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "request/prepared.hpp"
-
 namespace tonari {
 namespace {
 
@@ -22,27 +20,12 @@ bool same_blocks(const Binding& a, const Binding& b) {
          std::ranges::equal(a.recv, b.recv, same_block);
 }
 
-std::array<bool, RequestCache::places> RequestCache::idle_matches(Collective collective,
-                                                                  std::uint64_t settings,
-                                                                  const Binding& binding) const {
-  std::array<bool, places> matches{};
-  for (std::size_t k = 0; k < places; ++k) {
-    const Entry& e = entries_[k];
-    const bool idle = e.prepared && e.prepared.use_count() == 1 && !e.prepared->running;
-    matches[k] = idle && e.key.collective == collective && e.key.settings == settings &&
-                 same_blocks(e.key.binding, binding);
-  }
-  return matches;
-}
-
-std::shared_ptr<Prepared> RequestCache::take(std::size_t place) {
-  entries_[place].taken = ++now_;
-  return entries_[place].prepared;
-}
-
-void RequestCache::put(Key key, std::shared_ptr<Prepared> prepared) {
-  Entry& oldest = *std::ranges::min_element(entries_, {}, &Entry::taken);
-  oldest = {std::move(key), std::move(prepared), ++now_};
+RequestCache::Votes idle_matches(const RequestCache& cache, Collective collective,
+                                 std::uint64_t settings, const Binding& binding) {
+  return cache.votes([&](const CachedCall& call, const std::shared_ptr<Prepared>& prepared) {
+    return prepared.use_count() == 1 && !prepared->running && call.collective == collective &&
+           call.settings == settings && same_blocks(call.binding, binding);
+  });
 }
 
 }  // namespace tonari

@@ -86,15 +86,6 @@ void Prepared::name(const Candidate& candidate) {
   rounds = candidate.planned ? static_cast<int>(candidate.planned->rounds()) : 0;
 }
 
-void Prepared::report_as(const Prepared& inner) {
-  undecided = inner.undecided;
-  algorithm = inner.algorithm, variant = inner.variant;
-  channel = inner.channel, channel_detail = inner.channel_detail;
-  predicted = inner.predicted, predicted_native = inner.predicted_native;
-  measured = inner.measured, lost = inner.lost, times = inner.times;
-  rounds = inner.rounds, reason = inner.reason;
-}
-
 void Prepared::tell_what_starts_found() {
   if (report_) {
     details_ = report_(*this);

@@ -42,8 +42,17 @@ struct Arrival {
 // The receive blocks by the program's numbers.
 std::vector<Arrival> arrivals(const LocalTopology& topology, const Binding& binding);
 
+// What is run, and how that was found out, as far as it is reported.
+struct ChoiceReport {
+  std::string algorithm, variant, channel, channel_detail, reason;
+  double predicted = 0, predicted_native = 0, measured = 0, lost = 0;  // seconds
+  AgainstNative times;  // of the contest that decided
+  int rounds = 0;
+  bool undecided = false;  // starts may have found out more than was told
+};
+
 // A request's handle shares this with the neighborhood, which keeps it for the next call.
-struct Prepared {
+struct Prepared : ChoiceReport {
   explicit Prepared(std::shared_ptr<Context> for_context);
   ~Prepared();
   Prepared(const Prepared&) = delete;
@@ -75,8 +84,9 @@ struct Prepared {
   // The same words at an address that stays as long as this lives, whatever is chosen later.
   const char* kept(const std::string& words) { return told_.insert(words).first->c_str(); }
   void name(const Candidate& candidate);  // what is chosen
-  void report_as(const Prepared& inner);  // what that one reports is what there is to report
-  void drive_by_thread();                 // call this before describe
+  // What that one reports is what there is to report.
+  void report_as(const ChoiceReport& inner) { static_cast<ChoiceReport&>(*this) = inner; }
+  void drive_by_thread();  // call this before describe
 
   std::shared_ptr<Context> context;  // outlives the neighborhood's handle
   std::unique_ptr<Exchange> exchange;
@@ -87,9 +97,8 @@ struct Prepared {
   // what a start may replace; none: fixed says why
   std::optional<StartBuffers> buffers;
   const char* fixed = "exchanges in place keep their buffer";
-  std::string description, algorithm, variant, channel, channel_detail, reason;
-  double predicted = 0, predicted_native = 0, init = 0, measured = 0, lost = 0;
-  AgainstNative times;  // of the contest that decided
+  std::string description;
+  double init = 0;  // seconds
   // What starts choose from, and the exchange above, which does it until it has decided. From then
   // on the winner is the exchange, and `race` keeps what there is to report.
   struct Tuning {
@@ -98,8 +107,6 @@ struct Prepared {
     std::unique_ptr<Exchange> race = nullptr;
   };
   std::optional<Tuning> tuning;
-  bool undecided = false;  // starts may have found out more than was told
-  int rounds = 0;
   bool is_part = false;        // of another exchange, which tells when its init has paid
   const char* once = nullptr;  // an exchange of one-shot calls, which have no init: in these words
   std::unique_ptr<tonari_request_s> spare;  // a handle for the next non-blocking call

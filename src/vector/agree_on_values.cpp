@@ -8,7 +8,7 @@
 namespace tonari {
 
 AgreedValues agree_on_values(const SharedVector& vector, const VectorCall& call, MPI_Info info,
-                             Output output, const KeptExchanges* kept) {
+                             Output output, KeptCalls* kept) {
   AgreedValues agreed;
   std::uint64_t settings = 0;
   const auto things = [&] {
@@ -16,8 +16,8 @@ AgreedValues agree_on_values(const SharedVector& vector, const VectorCall& call,
         alike(call.direction, agreed.values);
     const std::array all{direction, fields,     widths,
                          vectors,   reductions, Alike{settings, other_settings}};
-    agreed.number = KeptExchanges::number_of(all);
-    return KeptExchanges::with_votes(all, kept);
+    agreed.number = number_of(all);
+    return with_votes(all, votes_for({agreed.number}, kept));
   };
   const Compared compared = agree_on_arguments(
       vector.context().comm(), info, output,
@@ -29,7 +29,7 @@ AgreedValues agree_on_values(const SharedVector& vector, const VectorCall& call,
         agreed.by_thread = read.progress_thread;
       },
       things);
-  if (kept) agreed.kept = kept->common(compared);
+  if (kept) agreed.kept = kept->take(compared);
   return agreed;
 }
 

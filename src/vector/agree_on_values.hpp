@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "request/kept_exchanges.hpp"
+#include "request/kept.hpp"
 #include "vector/read_values.hpp"
 #include "vector/shared_vector.hpp"
 
@@ -23,6 +23,6 @@ struct AgreedValues {
 
 // Collective: if it is right and the same everywhere. kept: null where none is of use.
 AgreedValues agree_on_values(const SharedVector& vector, const VectorCall& call, MPI_Info info,
-                             Output output, const KeptExchanges* kept);
+                             Output output, KeptCalls* kept);
 
 }  // namespace tonari

@@ -34,7 +34,7 @@ const Exchange& VectorOneShots::run_agreed(SharedVector& vector, const VectorCal
   if (!prepared) {
     prepared = build_exchange(vector, call.direction, start, agreed.values, MPI_INFO_NULL,
                               Use::once, false);  // by no thread: the caller waits anyway
-    kept_.keep(agreed.number, prepared);
+    kept_.put({agreed.number}, prepared);
   }
   const auto& exchange = static_cast<const SteppedExchange&>(*prepared->exchange);
   static_cast<ValueWork&>(exchange.work(0)).use(agreed.values.fields);

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "engine/comm/call_record.hpp"
-#include "request/kept_exchanges.hpp"
+#include "request/kept.hpp"
 #include "vector/shared_vector.hpp"
 #include "vector/single_calls.hpp"
 #include "vector/vector_call.hpp"
@@ -26,7 +26,7 @@ class VectorOneShots {
 
   // By streams, unless something is forced; made by the first call of a direction.
   std::array<std::unique_ptr<SingleCalls>, SharedVector::directions> single_calls_;
-  KeptExchanges kept_;
+  KeptCalls kept_;
   // Made by the first call of a direction, if there is a report.
   std::array<std::unique_ptr<CallRecord>, SharedVector::directions> records_;
 };

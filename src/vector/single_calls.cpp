@@ -12,7 +12,6 @@ namespace tonari {
 SingleCalls::SingleCalls(SharedVector& vector, Direction direction, WaitPolicy wait)
     : vector_(vector) {
   make_room_in_flight();
-  kept_.reserve(most_kept + 1);
   for (std::size_t s = 0; s < vector.steps(direction); ++s) {
     Context& context = *vector.near(direction, s)->context;
     run_collectively(context.comm(), [&] {
@@ -27,17 +26,10 @@ SingleCalls::SingleCalls(SharedVector& vector, Direction direction, WaitPolicy w
 }
 
 SingleCall& SingleCalls::find(const VectorCall& call) {
-  const auto found =
-      std::ranges::find_if(kept_, [&](const auto& kept) { return kept->same(call); });
-  if (found == kept_.end()) {
-    kept_.insert(kept_.begin(),
-                 std::make_unique<SingleCall>(vector_, call, read_values(vector_.pattern(), call),
-                                              steps_, streams_));
-    if (kept_.size() > most_kept) kept_.pop_back();
-  } else if (found != kept_.begin()) {
-    std::rotate(kept_.begin(), found, found + 1);
-  }
-  return *kept_.front();
+  if (SingleCall* const known = kept_.find([&](SingleCall& each) { return each.same(call); }))
+    return *known;
+  return kept_.add(std::make_unique<SingleCall>(vector_, call, read_values(vector_.pattern(), call),
+                                                steps_, streams_));
 }
 
 const Exchange& SingleCalls::run(const VectorCall& call) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/most_recent.hpp"
 #include "vector/single_call.hpp"
 
 namespace tonari {
@@ -22,8 +23,6 @@ class SingleCalls {
   const Exchange& run(const VectorCall& call);
 
  private:
-  static constexpr std::size_t most_kept = 8;
-
   SingleCall& find(const VectorCall& call);
   void refuse(std::size_t first, const Error& why);
   DirectExchange& direct(std::size_t step) const {
@@ -33,7 +32,7 @@ class SingleCalls {
   SharedVector& vector_;
   std::vector<std::shared_ptr<Streams>> streams_;  // by step
   std::vector<std::shared_ptr<Prepared>> steps_;   // each holds the exchange on these
-  std::vector<std::unique_ptr<SingleCall>> kept_;  // those used last come first
+  MostRecent<std::unique_ptr<SingleCall>, 8> kept_;
 };
 
 }  // namespace tonari

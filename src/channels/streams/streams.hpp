@@ -68,7 +68,6 @@ class Streams {
   const std::shared_ptr<const OwnedComm>& comm() const { return comm_; }
   std::size_t bytes() const { return own_.bytes(); }  // of memory that is shared
   bool any_shared() const { return any_shared_; }
-  bool any_mpi() const { return any_mpi_; }
 
   // board_bytes bytes that this rank may write, and all its neighbors on the node may read; and
   // those of neighbor k. Aligned to 128 bytes, zeros at first. Where memory is shared.
