@@ -10,7 +10,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -183,25 +184,64 @@ def launch(
 def _run(
     full: Sequence[str], env: dict[str, str], program: str, progress: Callable[[str], None]
 ) -> tuple[int, list[str]]:
-    """Exit status and lines of output. Nothing it started outlives an interrupt."""
+    """Exit status and lines of output. Nothing it started outlives this process's end by a signal
+    that it can catch."""
     lines: list[str] = []
-    process = subprocess.Popen(
-        full,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
+    with _ending_by_exceptions() as may_raise:
+        process = subprocess.Popen(
+            full,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        return _finish(process, program, progress, lines, may_raise), lines
+
+
+@contextmanager
+def _ending_by_exceptions() -> Iterator[Callable[[], None]]:
+    """SIGTERM and SIGHUP raise SystemExit, as SIGINT raises KeyboardInterrupt; before the yielded
+    function was called they wait for that."""
+    early: list[int] = []
+    ready = False
+
+    def end(number: int, _: object) -> None:
+        if ready:
+            raise SystemExit(128 + number)
+        early.append(number)
+
+    def may_raise() -> None:
+        nonlocal ready
+        ready = True
+        if early:
+            raise SystemExit(128 + early[0])
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
+        yield may_raise
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _finish(
+    process: subprocess.Popen[str],
+    program: str,
+    progress: Callable[[str], None],
+    lines: list[str],
+    may_raise: Callable[[], None],
+) -> int:
+    try:
+        may_raise()
         assert process.stdout is not None
         for line in process.stdout:
             lines.append(line.rstrip())
             if line.startswith(program + ": "):
                 progress(line.strip().removeprefix(program + ": "))
-        return process.wait(), lines
+        return process.wait()
     except BaseException:
         _stop(process)
         raise
