@@ -13,9 +13,9 @@
 #include "engine/comm/recorded_exchange.hpp"
 #include "mpi/type_marks.hpp"
 #include "neighborhood/call.hpp"
-#include "neighborhood/direct_exchange.hpp"
-#include "neighborhood/hop_exchange.hpp"
-#include "neighborhood/hop_table.hpp"
+#include "one_shot/direct_exchange.hpp"
+#include "one_shot/hop_exchange.hpp"
+#include "one_shot/hop_table.hpp"
 #include "request/agree_on_arguments.hpp"
 #include "request/prepared.hpp"
 

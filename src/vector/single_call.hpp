@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "mpi/type_marks.hpp"
-#include "neighborhood/direct_exchange.hpp"
+#include "one_shot/direct_exchange.hpp"
 #include "vector/read_values.hpp"
 #include "vector/shared_vector.hpp"
 

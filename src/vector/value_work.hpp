@@ -10,8 +10,8 @@
 
 #include "cells/combine.hpp"
 #include "memory/memory.hpp"
-#include "neighborhood/direct_shape.hpp"
 #include "neighborhood/inner_call.hpp"
+#include "one_shot/direct_messages.hpp"
 #include "request/stepped_exchange.hpp"
 #include "vector/program.hpp"
 

@@ -18,7 +18,7 @@ FLOORS = [
     ["engine/comm"],
     ["engine/run"],
     ["engine/tune"],
-    ["request"],
+    ["request", "one_shot"],
     ["neighborhood"],
     ["cells", "in_place", "sparse"],
     ["blocks", "grid", "vector"],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which way long messages of one-shot calls take: both are tried, the faster is kept, and compared
 // again later.
-#include "neighborhood/long_messages.hpp"
+#include "one_shot/long_messages.hpp"
 
 #include <gtest/gtest.h>
 

@@ -21,7 +21,7 @@ struct MessageHead {
     packed,  // the bytes follow
     listed,  // Pieces follow: where the bytes lie in the sender's memory
     failed,  // what follows is a sentence; `detail` is the error's code
-    // of a call that combines (neighborhood/hop_exchange.hpp): `detail` is the operation and the
+    // of a call that combines (one_shot/hop_exchange.hpp): `detail` is the operation and the
     // message's tag, `expected` the bytes of a block; if it failed, `sent` is the error's code
     hop,
     hop_failed,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "neighborhood/direct_shape.hpp"
+#include "one_shot/direct_messages.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -9,7 +9,7 @@
 #include "base/hash.hpp"
 #include "engine/wait/named_rank.hpp"
 #include "memory/process.hpp"
-#include "neighborhood/long_messages.hpp"
+#include "one_shot/long_messages.hpp"
 
 namespace tonari {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "neighborhood/hop_exchange.hpp"
+#include "one_shot/hop_exchange.hpp"
 
 #include <algorithm>
 

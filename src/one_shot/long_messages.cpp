@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "neighborhood/long_messages.hpp"
+#include "one_shot/long_messages.hpp"
 
 #include <algorithm>
 

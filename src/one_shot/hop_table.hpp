@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "engine/comm/context.hpp"
-#include "neighborhood/hop_shape.hpp"
+#include "one_shot/hop_messages.hpp"
 #include "select/combining.hpp"
 
 namespace tonari {

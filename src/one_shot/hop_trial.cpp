@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "neighborhood/hop_trial.hpp"
+#include "one_shot/hop_trial.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "engine/tune/contest.hpp"
 #include "engine/wait/agree.hpp"
-#include "neighborhood/direct_exchange.hpp"
-#include "neighborhood/hop_exchange.hpp"
+#include "one_shot/direct_exchange.hpp"
+#include "one_shot/hop_exchange.hpp"
 
 namespace tonari {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "neighborhood/direct_shape.hpp"
+#include "one_shot/direct_messages.hpp"
 #include "plan/plan.hpp"
 
 namespace tonari {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/comm/context.hpp"
-#include "neighborhood/hop_shape.hpp"
+#include "one_shot/hop_messages.hpp"
 
 namespace tonari {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "neighborhood/hop_shape.hpp"
+#include "one_shot/hop_messages.hpp"
 
 #include <algorithm>
 #include <utility>

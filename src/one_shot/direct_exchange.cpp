@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "neighborhood/direct_exchange.hpp"
+#include "one_shot/direct_exchange.hpp"
 
 #include <algorithm>
 #include <array>

@@ -11,7 +11,7 @@
 
 #include "engine/wait/polled_exchange.hpp"
 #include "memory/memory.hpp"
-#include "neighborhood/hop_shape.hpp"
+#include "one_shot/hop_messages.hpp"
 
 namespace tonari {
 

@@ -13,8 +13,8 @@
 #include "engine/comm/context.hpp"
 #include "engine/wait/in_flight.hpp"
 #include "engine/wait/polled_exchange.hpp"
-#include "neighborhood/direct_shape.hpp"
-#include "neighborhood/long_messages.hpp"
+#include "one_shot/direct_messages.hpp"
+#include "one_shot/long_messages.hpp"
 
 namespace tonari {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "neighborhood/hop_table.hpp"
+#include "one_shot/hop_table.hpp"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 #include "engine/tune/wisdom.hpp"
 #include "engine/wait/agree.hpp"
 #include "mpi/collective.hpp"
-#include "neighborhood/hop_trial.hpp"
+#include "one_shot/hop_trial.hpp"
 
 namespace tonari {
 namespace {
