@@ -8,7 +8,7 @@
 #include "engine/comm/call_record.hpp"
 #include "request/kept.hpp"
 #include "vector/shared_vector.hpp"
-#include "vector/single_calls.hpp"
+#include "vector/streamed_one_shots.hpp"
 #include "vector/vector_call.hpp"
 
 namespace tonari {

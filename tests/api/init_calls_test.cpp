@@ -3,7 +3,7 @@
 // others waits for a turn of each of them every time.
 #include "support/counting.hpp"
 #include "support/fresh_wisdom.hpp"
-#include "support/once.hpp"
+#include "support/one_shot.hpp"
 #include "support/weighted_ring.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 
 #include "api/errors.hpp"
 #include "support/counting.hpp"
-#include "support/once.hpp"
+#include "support/one_shot.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "support/counting.hpp"
 #include "support/fresh_wisdom.hpp"
 #include "support/graph_exchange.hpp"
-#include "support/once.hpp"
+#include "support/one_shot.hpp"
 #include "support/turn_clock.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The info keys of Hoefler 2012, §II: kept promises deliver, broken ones are errors, and nobody
 // hangs.
-#include "support/once.hpp"
+#include "support/one_shot.hpp"
 #include "support/weighted_ring.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "support/graph_exchange.hpp"
-#include "support/once.hpp"
+#include "support/one_shot.hpp"
 
 namespace {
 

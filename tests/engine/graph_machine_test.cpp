@@ -7,7 +7,7 @@
 #include "engine/comm/calibrate.hpp"
 #include "select/cache.hpp"
 #include "support/graph_exchange.hpp"
-#include "support/once.hpp"
+#include "support/one_shot.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // Every level of persistence does more ahead of time: what one-shot calls and inits then still ask
 // all ranks is counted at the MPI.
 #include "support/counting.hpp"
-#include "support/once.hpp"
+#include "support/one_shot.hpp"
 #include "support/weighted_ring.hpp"
 
 namespace {

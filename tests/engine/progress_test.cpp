@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "support/by_thread.hpp"
 #include "support/counting.hpp"
-#include "support/once.hpp"
+#include "support/one_shot.hpp"
 
 namespace {
 

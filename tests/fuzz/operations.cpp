@@ -3,7 +3,7 @@
 #include <map>
 
 #include "fuzz/exchange.hpp"
-#include "support/once.hpp"
+#include "support/one_shot.hpp"
 
 namespace tonari::fuzz {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/most_recent.hpp"
-#include "vector/single_call.hpp"
+#include "vector/one_shot_call.hpp"
 
 namespace tonari {
 

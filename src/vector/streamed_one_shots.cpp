@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vector/single_calls.hpp"
+#include "vector/streamed_one_shots.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -3,7 +3,7 @@
 // datatypes that are gone, several in flight; and wrong ones fail on all ranks alike.
 #include <cstring>
 
-#include "support/once.hpp"
+#include "support/one_shot.hpp"
 
 namespace {
 

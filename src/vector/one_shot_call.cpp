@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vector/single_call.hpp"
+#include "vector/one_shot_call.hpp"
 
 #include <algorithm>
 #include <utility>
