@@ -17,7 +17,7 @@ const std::vector<std::string>& all_candidates() {
     static const std::vector<std::string> of_fields{"requests", "group"};
     for (const auto* some : {&irecv_names(), &native_names(), &algorithm_names(), &of_fields})
       all.insert(all.end(), some->begin(), some->end());
-    for (const char* name : {single_calls, start_with, two_requests}) all.emplace_back(name);
+    for (const char* name : {one_shot_calls, start_with, two_requests}) all.emplace_back(name);
     all.insert(all.end(), route_names().begin(), route_names().end());
     return all;
   }();

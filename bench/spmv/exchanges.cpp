@@ -39,7 +39,8 @@ class OnVectors : public Contest {
   std::unique_ptr<Way> make(const std::string& name) override {
     if (const std::string route = route_of(name); !route.empty())
       return make_vector(forward(), route, share_, tune_, turn(0).from, turn(0).to);
-    if (name == single_calls) return make_single_calls(forward(), share_, turn(0).from, turn(0).to);
+    if (name == one_shot_calls)
+      return make_one_shot_calls(forward(), share_, turn(0).from, turn(0).to);
     if (name == start_with || name == two_requests)
       return make_in_turn(forward(), name, share_, tune_, {{turn(0), turn(1)}, at_});
     return make_packed(name);

@@ -82,11 +82,11 @@ class InTurn : public VectorExchange {
   tonari_request second_ = TONARI_REQUEST_NULL;
 };
 
-class SingleCalls : public Way {
+class OneShotCalls : public Way {
  public:
-  SingleCalls(bool forward, const Share& share, const double* from, double* to)
+  OneShotCalls(bool forward, const Share& share, const double* from, double* to)
       : forward_(forward), from_(from), to_(to), vector_(make(share, MPI_INFO_NULL)) {}
-  ~SingleCalls() override { tonari_vector_free(&vector_); }
+  ~OneShotCalls() override { tonari_vector_free(&vector_); }
   void run() override {
     check(forward_ ? tonari_vector_forward(vector_, nullptr, from_, to_)
                    : tonari_vector_reverse(vector_, nullptr, MPI_SUM, from_, to_));
@@ -127,9 +127,9 @@ std::unique_ptr<Way> make_in_turn(bool forward, const std::string& name, const S
   return std::make_unique<InTurn>(forward, name == two_requests, share, tune, turns);
 }
 
-std::unique_ptr<Way> make_single_calls(bool forward, const Share& share, const double* from,
-                                       double* to) {
-  return std::make_unique<SingleCalls>(forward, share, from, to);
+std::unique_ptr<Way> make_one_shot_calls(bool forward, const Share& share, const double* from,
+                                         double* to) {
+  return std::make_unique<OneShotCalls>(forward, share, from, to);
 }
 
 }  // namespace bench::spmv

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tonari_vector as candidates: one-shot, its single calls; vector/ROUTE, its requests; start-with
+// tonari_vector as candidates: one-shot, its one-shot calls; vector/ROUTE, its requests; start-with
 // and two-requests, which exchange two pairs of arrays in turn.
 #pragma once
 
@@ -41,9 +41,9 @@ inline constexpr const char* two_requests = "two-requests";
 std::unique_ptr<Way> make_in_turn(bool forward, const std::string& name, const Share& share,
                                   const std::string& tune, Turns turns);
 
-inline constexpr const char* single_calls = "one-shot";
-// [collective] The same by single calls, straight.
-std::unique_ptr<Way> make_single_calls(bool forward, const Share& share, const double* from,
-                                       double* to);
+inline constexpr const char* one_shot_calls = "one-shot";
+// [collective] The same by one-shot calls, straight.
+std::unique_ptr<Way> make_one_shot_calls(bool forward, const Share& share, const double* from,
+                                         double* to);
 
 }  // namespace bench::spmv

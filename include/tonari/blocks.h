@@ -129,7 +129,7 @@ TONARI_API int tonari_blocks_reverse_init(tonari_blocks blocks, void* const arra
  * Errors: those of tonari_start_with. */
 TONARI_API int tonari_blocks_start_with(tonari_request request, void* const arrays[]);
 
-/* [collective] The same as single calls; complete when they return. The first call with certain
+/* [collective] The same as one-shot calls; complete when they return. The first call with certain
  * arrays, ghosts and an operation prepares an exchange, which is kept with the blocks, the last 8
  * of them. Later ones ask all ranks once whether they agree (one reduction). Nothing is measured.
  * Errors: as above. */

@@ -217,7 +217,7 @@ TONARI_API int tonari_grid_forward_init(tonari_grid grid, int copy, const tonari
 TONARI_API int tonari_grid_reverse_init(tonari_grid grid, int copy, const tonari_ghosts* ghosts,
                                         MPI_Op op, MPI_Info info, tonari_request* request);
 
-/* [collective] The same as single calls; complete when they return. The first call with a copy,
+/* [collective] The same as one-shot calls; complete when they return. The first call with a copy,
  * ghosts and an operation prepares an exchange, which is kept with the grid, the last 8 of them.
  * Later ones ask all ranks once whether they agree (one reduction). Nothing is measured. Mapped
  * ghosts: copies take turns as above. Errors: as above. */

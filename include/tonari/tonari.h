@@ -343,7 +343,7 @@ TONARI_API int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Da
 
 /* ---- One-shot operations ----------------------------------------------------------------------
  *
- * [collective] The same six as single calls, with the arguments of MPI_Neighbor_<operation> and
+ * [collective] The same six as one-shot calls, with the arguments of MPI_Neighbor_<operation> and
  * MPI_Ineighbor_<operation>. The first form returns when the exchange is complete on this rank. The
  * second, with i, returns a request that is started already. Complete it with tonari_test or
  * tonari_wait, then free it; it cannot be started again. Any number may be in flight. As in MPI,

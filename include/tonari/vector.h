@@ -309,7 +309,7 @@ TONARI_API int tonari_vector_combine_init(tonari_vector vector, const tonari_vec
                                           MPI_Op op, void* owned, void* ghosts, MPI_Info info,
                                           tonari_request* request);
 
-/* [collective] The same as single calls; complete when they return. Nothing is measured. The first
+/* [collective] The same as one-shot calls; complete when they return. Nothing is measured. The first
  * call of a direction connects the ranks that exchange values. It is collective as all functions
  * here, and reads the environment. Later calls ask no other rank. They allocate nothing if types,
  * components, vectors, strides and operation are those of one of the last 8 calls. Arrays may lie

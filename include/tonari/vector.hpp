@@ -230,7 +230,7 @@ class [[nodiscard]] DistributedVector {
       return tonari_vector_combine_init(handle_, values, op, both, at, info, out);
     });
   }
-  // Single calls.
+  // One-shot calls.
   template <detail::Readable Owned, detail::Writable Ghosts>
     requires detail::OneKind<Owned, Ghosts>
   void forward(Owned&& owned, Ghosts&& ghosts, const ValueLayout& layout = {}) const {

@@ -131,7 +131,7 @@ void run_blocks(SharedBlocks& blocks, const BlocksCall& call) {
   const Asked asked = agree_on_call(blocks, call, MPI_INFO_NULL, inside, request, settings);
   std::shared_ptr<Prepared> prepared = asked.kept;
   if (!prepared) {
-    prepared = build(blocks, request, start, MPI_INFO_NULL, Use::once, settings);
+    prepared = build(blocks, request, start, MPI_INFO_NULL, Use::one_shot, settings);
     blocks.kept().put(asked.number, prepared);
   }
   run_to_end(*recorded(std::move(prepared), CalledBy::one_shot));

@@ -16,12 +16,12 @@ int run(Call&& call) noexcept {
 }
 
 // Each takes no argument; what there is no such form of is an error.
-template <class Once, class Started, class Persistent>
-int in_form(int form, Once&& once, Started&& started, Persistent&& persistent) noexcept {
+template <class Completed, class Started, class Persistent>
+int in_form(int form, Completed&& completed, Started&& started, Persistent&& persistent) noexcept {
   return run([&] {
     switch (form) {
       case TONARI_FORTRAN_ONCE:
-        return once();
+        return completed();
       case TONARI_FORTRAN_STARTED:
         return started();
       case TONARI_FORTRAN_PERSISTENT:
@@ -30,10 +30,10 @@ int in_form(int form, Once&& once, Started&& started, Persistent&& persistent) n
     fail(Errc::argument, "`form` is ", form, "; it must be one of TONARI_FORTRAN_...");
   });
 }
-template <class Once, class Persistent>
-int in_form(int form, Once&& once, Persistent&& persistent) noexcept {
+template <class Completed, class Persistent>
+int in_form(int form, Completed&& completed, Persistent&& persistent) noexcept {
   return in_form(
-      form, once,
+      form, completed,
       [&]() -> int { fail(Errc::argument, "`form` is STARTED, which this operation has not"); },
       persistent);
 }

@@ -47,7 +47,7 @@ template <class Count>
 struct Row {
   using E = Given<Count>;
   bool types_per_sent, types_per_received;
-  int (*once)(const E& e, tonari_neighborhood near);
+  int (*completed)(const E& e, tonari_neighborhood near);
   int (*started)(const E& e, tonari_neighborhood near, tonari_request* request);
   int (*persistent)(const E& e, tonari_neighborhood near, MPI_Info info, tonari_request* request);
 };
@@ -80,7 +80,7 @@ template <class Count>
 struct InPlaceRow {
   using E = Given<Count>;
   bool types_per_rank;
-  int (*once)(const E& e, MPI_Comm comm, MPI_Info info);
+  int (*completed)(const E& e, MPI_Comm comm, MPI_Info info);
   int (*started)(const E& e, MPI_Comm comm, MPI_Info info, tonari_request* request);
   int (*persistent)(const E& e, MPI_Comm comm, MPI_Info info, tonari_request* request);
 };
@@ -136,7 +136,7 @@ int exchange(std::span<const Row<Count>> all, int form, int operation, const Giv
     e.sendtypes = Types::read(sendtypes, row.types_per_sent, outdegree);
     e.recvtypes = Types::read(recvtypes, row.types_per_received, indegree);
     return in_form(
-        form, [&] { return row.once(e, near); }, [&] { return row.started(e, near, request); },
+        form, [&] { return row.completed(e, near); }, [&] { return row.started(e, near, request); },
         [&] { return row.persistent(e, near, info_of(info), request); });
   });
 }
@@ -152,7 +152,7 @@ int exchange_inplace(std::span<const InPlaceRow<Count>> all, int form, int opera
     Given<Count> e = given;
     e.sendtypes = Types::read(types, row.types_per_rank, row.types_per_rank ? ranks_of(on) : 1);
     return in_form(
-        form, [&] { return row.once(e, on, keys); },
+        form, [&] { return row.completed(e, on, keys); },
         [&] { return row.started(e, on, keys, request); },
         [&] { return row.persistent(e, on, keys, request); });
   });

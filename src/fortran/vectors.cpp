@@ -15,7 +15,8 @@ tonari_vector_field field_of(const tonari_fortran_field& given) {
   return field;
 }
 
-int once(int direction, tonari_vector vector, std::span<const tonari_vector_field> all, MPI_Op op) {
+int completed(int direction, tonari_vector vector, std::span<const tonari_vector_field> all,
+              MPI_Op op) {
   const int fields = static_cast<int>(all.size());
   const tonari_vector_field& f = all[0];
   switch (direction) {
@@ -105,7 +106,7 @@ extern "C" int tonari_fortran_vector_exchange(int form, int direction, tonari_ve
     for (int f = 0; f < fields; ++f) all.push_back(field_of(field[f]));
     if (all.empty()) return tonari_vector_forward_fields(vector, fields, nullptr);  // refuses it
     return in_form(
-        form, [&] { return once(direction, vector, all, op_of(op)); },
+        form, [&] { return completed(direction, vector, all, op_of(op)); },
         [&] { return persistent(direction, vector, all, op_of(op), info_of(info), request); });
   });
 }

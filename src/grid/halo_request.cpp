@@ -27,7 +27,7 @@ std::shared_ptr<Prepared> prepare_agreed_halo(const std::shared_ptr<HaloGrid>& g
       [&] { settings = read_halo_settings(MPI_INFO_NULL, grid->shape(), request); },
       [&] { return std::array{Alike{settings.fingerprint(), other_settings}}; });
   settings.common.tune = Tune::off;
-  return build_halo({grid, request, Use::once, MPI_INFO_NULL, settings}, start);
+  return build_halo({grid, request, Use::one_shot, MPI_INFO_NULL, settings}, start);
 }
 
 }  // namespace tonari

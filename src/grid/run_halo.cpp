@@ -15,7 +15,8 @@ void run_halo(const std::shared_ptr<HaloGrid>& grid, const HaloCall& call, KeptC
   agreed.settings.common.tune = Tune::off;
   std::shared_ptr<Prepared> prepared = agreed.kept;
   if (!prepared) {
-    prepared = build_halo({grid, agreed.request, Use::once, MPI_INFO_NULL, agreed.settings}, start);
+    prepared =
+        build_halo({grid, agreed.request, Use::one_shot, MPI_INFO_NULL, agreed.settings}, start);
     kept.put({agreed.call}, prepared);
   }
   run_to_end(*recorded(std::move(prepared), CalledBy::one_shot));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Single calls for halo exchanges: they keep what they make for the same calls to come.
+// One-shot calls for halo exchanges: they keep what they make for the same calls to come.
 #pragma once
 
 #include <memory>

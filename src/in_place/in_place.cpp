@@ -11,7 +11,7 @@
 #include "in_place/in_place_choice.hpp"
 #include "mpi/datatype.hpp"
 #include "mpi/mpi_error.hpp"
-#include "neighborhood/handles.hpp"
+#include "neighborhood/known_side.hpp"
 #include "request/buffer.hpp"
 #include "request/settings.hpp"
 
@@ -24,7 +24,7 @@ enum class InPlaceKind : std::uint64_t { symmetric, general };
 struct KeptSwaps final : KeptExchange {
   KeptSwaps(const BufferArguments& given, const Context& context, InPlaceSettings with,
             MPI_Info info, std::shared_ptr<Prepared> made)
-      : shape(given, static_cast<std::size_t>(context.ranks())),
+      : known(given, static_cast<std::size_t>(context.ranks())),
         buffer(given.buffer),
         settings(std::move(with)),
         no_keys(info == MPI_INFO_NULL),
@@ -34,8 +34,8 @@ struct KeptSwaps final : KeptExchange {
   bool same(const BufferArguments& given) const {
     const bool lies = given.buffer == buffer || (given.buffer && buffer);
     return prepared.use_count() == 1 && !prepared->running && !prepared->broken && lies &&
-           given.buffer != MPI_IN_PLACE && !on_gpu(given.buffer) && shape.same(given) &&
-           shape.same_types();
+           given.buffer != MPI_IN_PLACE && !on_gpu(given.buffer) && known.same(given) &&
+           known.same_types();
   }
   const std::shared_ptr<Prepared>& on(const void* now) const {
     const std::ptrdiff_t by = distance(buffer, now);
@@ -43,7 +43,7 @@ struct KeptSwaps final : KeptExchange {
     return prepared;
   }
 
-  SideShape shape;
+  KnownSide known;
   const void* buffer;
   InPlaceSettings settings;
   bool no_keys;  // they are those of the environment, which is not read for the same call again
@@ -194,14 +194,14 @@ std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_C
   const auto read = [&] {
     const auto ranks = static_cast<std::size_t>(init.context->ranks());
     problem.blocks = read_swap_blocks(blocks, ranks, init.context->rank());
-    if (use == Use::once) return;
+    if (use == Use::one_shot) return;
     problem.tune = settings.tune;
     problem.typed = {const_cast<void*>(blocks.buffer), read_blocks("", ranks, blocks),
                      blocks.form == Form::regular};
   };
   const bool again = init.agree(info, output, InPlaceKind::symmetric, [&] {
     const KeptSwaps* const kept = init.kept();
-    const bool same = use == Use::once && kept && kept->same(blocks);
+    const bool same = use == Use::one_shot && kept && kept->same(blocks);
     const bool no_keys = same && kept->no_keys && info == MPI_INFO_NULL;
     init.settings = no_keys ? kept->settings : read_in_place_settings(info);
     if (same && init.settings == kept->settings) return true;
@@ -216,7 +216,7 @@ std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_C
     if (problem.blocks.empty()) read();  // another rank does not know the call
     const std::vector<Bytes> sizes = sizes_of(problem.blocks);
     compare_pairs(context, sizes, sizes);
-    if (use == Use::once) init.shared->kept_in_place.reset();  // memory is for one at a time
+    if (use == Use::one_shot) init.shared->kept_in_place.reset();  // memory is for one at a time
     context.reserve_tags(1);
     problem.order = settings.order, problem.any_channel = settings.channel == "auto";
     ChosenSwaps chosen = choose_swaps(context, std::move(problem),
@@ -228,7 +228,7 @@ std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_C
     prepared->algorithm = chosen.algorithm;
     prepared->channel = chosen.channel;
     init.describe(*prepared, chosen.decision);
-    if (use == Use::once && !settings.progress_thread)
+    if (use == Use::one_shot && !settings.progress_thread)
       kept = std::make_unique<KeptSwaps>(blocks, context, settings, info, prepared);
   });
   context.take_tags(1);

@@ -42,9 +42,9 @@ int made(const InPlaceCall& call, tonari_request* request) {
   return init_request(request, preparing(call, Use::persistent));
 }
 int started(const InPlaceCall& call, tonari_request* request) {
-  return start_once(request, preparing(call, Use::once));
+  return start_one_shot(request, preparing(call, Use::one_shot));
 }
-int completed(const InPlaceCall& call) { return run_once(preparing(call, Use::once)); }
+int completed(const InPlaceCall& call) { return run_one_shot(preparing(call, Use::one_shot)); }
 
 }  // namespace
 

@@ -16,14 +16,14 @@ void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info
   mine.settings = read_settings(info, context.settings());
   mine.is_part = !output.name;
   // nobody could ask where the blocks are
-  if (use == Use::once || !output.name) mine.settings.recv_view = false;
+  if (use == Use::one_shot || !output.name) mine.settings.recv_view = false;
   if (mine.reads == ReadsBlocks::where_they_arrive) mine.settings.recv_view = true;
   // a thread drives the outer request that contains this one
-  if (use != Use::once && !output.name) mine.settings.progress_thread = false;
+  if (use != Use::one_shot && !output.name) mine.settings.progress_thread = false;
   if (const BoundCall& bound = near.bound[call.operation()])
     if (const auto broken = bound.difference(call, context.topology())) throw *broken;
   read_blocks(context, call, mine);
-  if (use == Use::once)
+  if (use == Use::one_shot)
     mine.matches =
         idle_matches(near.cache, call.collective, mine.settings.fingerprint(), mine.binding);
   // the library has checked those already

@@ -14,7 +14,7 @@ namespace tonari {
 
 // part: of a persistent request that reports on it (Prepared::tell_of), and which no thread drives.
 // Its starts may choose.
-enum class Use { persistent, part, once };
+enum class Use { persistent, part, one_shot };
 // Of what a request with this use consists of.
 inline Use use_of_part(Use use, bool by_thread) {
   return use == Use::persistent && !by_thread ? Use::part : use;

@@ -5,11 +5,9 @@
 
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "base/error.hpp"
-#include "mpi/type_marks.hpp"
-#include "neighborhood/call.hpp"
+#include "neighborhood/known_side.hpp"
 
 namespace tonari {
 
@@ -32,19 +30,10 @@ class BoundCall {
   std::optional<Error> difference(const Call& call, const LocalTopology& topology) const;
 
  private:
-  struct Side {
-    Side() = default;
-    Side(const BufferArguments& given, std::size_t blocks);
-    bool same(const BufferArguments& given) const;
+  bool same_names(const Call& call) const;
 
-    BufferArguments given_;  // its arrays may be gone
-    KeptNumbers counts_;
-    std::vector<MPI_Aint> displacements_;
-    std::vector<NamedType> types_;
-  };
-  bool same_names(const Call& call) const { return send_.same(call.send) && recv_.same(call.recv); }
-
-  Side send_, recv_;
+  const void *sendbuf_ = nullptr, *recvbuf_ = nullptr;
+  KnownSide send_, recv_;
   Binding binding_;
   std::shared_ptr<Prepared> prepared_;
 };

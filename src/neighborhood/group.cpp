@@ -294,9 +294,10 @@ extern "C" int tonari_group_end(MPI_Info info, tonari_request* request) {
 }
 
 extern "C" int tonari_group_irun(MPI_Info info, tonari_request* request) {
-  return start_once(request, [&](Output output) { return close_group(Use::once, info, output); });
+  return start_one_shot(request,
+                        [&](Output output) { return close_group(Use::one_shot, info, output); });
 }
 
 extern "C" int tonari_group_run(MPI_Info info) {
-  return run_once([&](Output output) { return close_group(Use::once, info, output); });
+  return run_one_shot([&](Output output) { return close_group(Use::one_shot, info, output); });
 }

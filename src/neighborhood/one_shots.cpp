@@ -2,7 +2,6 @@
 #include "neighborhood/one_shots.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "neighborhood/read_call.hpp"
 #include "request/buffer.hpp"
@@ -12,38 +11,12 @@ namespace {
 
 std::intptr_t place(const void* at) { return reinterpret_cast<std::intptr_t>(at); }
 
-template <class Value>
-bool same_list(const std::vector<Value>& known, const Value* given) {
-  return known.empty() ||
-         (given && std::memcmp(known.data(), given, known.size() * sizeof(Value)) == 0);
-}
-
 // MPI's buffers are void*, also those that are only read from.
 std::byte* bytes_at(const void* buffer) {
   return static_cast<std::byte*>(const_cast<void*>(buffer));
 }
 Spaces spaces_of(const Call& call) {
   return {nullptr, bytes_at(call.send.buffer), bytes_at(call.recv.buffer)};
-}
-
-// Addresses that the system gives to nobody, or that do not exist.
-bool impossible(const void* buffer, const SideShape& side) {
-  std::intptr_t first = 0, end = 0;
-  return is_no_buffer(buffer) || on_gpu(buffer) ||
-         (side.has_bytes && (__builtin_add_overflow(place(buffer), side.low, &first) ||
-                             __builtin_add_overflow(place(buffer), side.high, &end) ||
-                             first < static_cast<std::intptr_t>(first_page)));
-}
-
-void cover(SideShape& side, const std::vector<Block>& blocks, const void* buffer) {
-  for (const Block& block : blocks) {
-    if (block.bytes == 0) continue;
-    const std::ptrdiff_t at = place(block.address) - place(buffer);
-    const auto [low, high] = block.layout ? block.layout->span()
-                                          : std::pair<std::ptrdiff_t, std::ptrdiff_t>(
-                                                0, static_cast<std::ptrdiff_t>(block.bytes));
-    side.cover(at + low, at + high);
-  }
 }
 
 // What there is to tell of one-shot calls by streams.
@@ -70,65 +43,6 @@ std::optional<Bytes> block_bytes(const BufferArguments& given) {
 
 }  // namespace
 
-// ---- shapes
-
-SideShape::SideShape(const BufferArguments& given, std::size_t blocks)
-    : form_(given.form), count_(given.count), type_(given.type) {
-  const auto mark = [&](MPI_Datatype type) {
-    const auto known = [&](const NamedType& other) { return other.type == type; };
-    if (std::ranges::any_of(marked_, known)) return;
-    if (const NamedType named = named_type(type); named.mark) marked_.push_back(named);
-  };
-  if (given.form != Form::w && blocks > 0) mark(given.type);
-  if (given.form == Form::regular || blocks == 0) return;
-  counts_ = KeptNumbers(given.counts, blocks);
-  displacements_.assign(given.displacements, given.displacements + blocks);
-  if (given.form != Form::w) return;
-  types_.assign(given.types, given.types + blocks);
-  for (MPI_Datatype type : types_) mark(type);
-}
-
-bool SideShape::same(const BufferArguments& given) const {
-  return given.form == form_ && given.count == count_ && given.type == type_ &&
-         counts_.same(given.counts) && same_list(displacements_, given.displacements) &&
-         same_list(types_, given.types);
-}
-
-bool SideShape::same_types() const {
-  return std::ranges::all_of(marked_, [](const NamedType& known) { return known.is(known.type); });
-}
-
-void SideShape::cover(std::ptrdiff_t from, std::ptrdiff_t to) {
-  low = has_bytes ? std::min(low, from) : from;
-  high = has_bytes ? std::max(high, to) : to;
-  has_bytes = true;
-}
-
-bool CallShape::same(const Call& call) {
-  if (call.collective != collective || !send.same(call.send) || !recv.same(call.recv)) return false;
-  const std::uint64_t now = marked_types_freed();
-  if (now == freed) return true;
-  if (!send.same_types() || !recv.same_types()) return false;
-  freed = now;
-  return true;
-}
-
-bool CallShape::fits(const Call& call) const {
-  if (impossible(call.send.buffer, send) || impossible(call.recv.buffer, recv)) return false;
-  if (!send.has_bytes || !recv.has_bytes) return true;
-  const std::intptr_t out = place(call.send.buffer), in = place(call.recv.buffer);
-  if (out + send.high <= in + recv.low || in + recv.high <= out + send.low) return true;
-  const auto end = distances.begin() + std::min(known_distances, distances.size());
-  return std::find(distances.begin(), end, static_cast<std::uintptr_t>(in - out)) != end;
-}
-
-void CallShape::remember(const Call& call) {
-  distances[known_distances++ % distances.size()] =
-      static_cast<std::uintptr_t>(place(call.recv.buffer) - place(call.send.buffer));
-}
-
-// ---- calls
-
 OneShots::OneShots(std::shared_ptr<Context> context, std::shared_ptr<Streams> streams,
                    HopTable hops, WaitPolicy wait)
     : context_(std::move(context)),
@@ -146,9 +60,9 @@ OneShots::OneShots(std::shared_ptr<Context> context, std::shared_ptr<Streams> st
   make_room_in_flight();
 }
 
-CallShape& OneShots::shape_of(const Call& call) {
-  CallShape* const known = shapes_.find([&](CallShape& shape) { return shape.same(call); });
-  if (!known) return read_shape(call);
+OneShotCall& OneShots::known(const Call& call) {
+  OneShotCall* const known = known_.find([&](OneShotCall& each) { return each.same(call); });
+  if (!known) return read(call);
   if (!known->fits(call)) {
     (void)read_call(*context_, call);
     known->remember(call);
@@ -156,30 +70,21 @@ CallShape& OneShots::shape_of(const Call& call) {
   return *known;
 }
 
-CallShape& OneShots::read_shape(const Call& call) {
-  auto shape = std::make_shared<CallShape>();
-  shape->collective = call.collective;
-  shape->freed = marked_types_freed();
+OneShotCall& OneShots::read(const Call& call) {
   const auto [arguments, binding, sizes] = read_call(*context_, call);
   const LocalTopology& topology = context_->topology();
-  shape->send = SideShape(call.send, call.blocks_sent(topology));
-  shape->recv = SideShape(call.recv, call.blocks_received(topology));
-  cover(shape->send, binding.send, call.send.buffer);
-  cover(shape->recv, binding.recv, call.recv.buffer);
-  shape->remember(call);
-  shape->way = way_of(call);
-  if (shape->way) {
+  auto read = std::make_shared<OneShotCall>(call, topology, binding);
+  read->way = way_of(call);
+  if (read->way) {
     const Bytes bytes = *block_bytes(call.send);
     if (const Bytes received = *block_bytes(call.recv); received != bytes)
       fail(Errc::mismatch, "blocks of ", bytes, " bytes are sent, and blocks of ", received,
            " bytes received; in this neighborhood all must have the same size");
-    shape->hops.emplace(shape->way->plan, bytes, arguments, binding);
+    read->hops.emplace(read->way->plan, bytes, arguments, binding);
   } else {
-    shape->direct = direct_shape(*streams_, topology, self_, arguments, binding);
+    read->direct = direct_messages(*streams_, topology, self_, arguments, binding);
   }
-  shape->arrivals = arrivals(topology, binding);
-  shape->base = call.recv.buffer;
-  return shapes_.add(std::move(shape));
+  return known_.add(std::move(read));
 }
 
 // How the call combines, the same on all ranks if all call the same; null: it does not.
@@ -199,8 +104,8 @@ const HopTable::Way* OneShots::way_unread(const Call& call) const {
 }
 
 void OneShots::expect(const Call& call, bool for_request) {
-  const CallShape& shape = shape_of(call);
-  if (for_request) idle(way_of(call)).prepared->arrivals.reserve(shape.arrivals.size());
+  const OneShotCall& said = known(call);
+  if (for_request) idle(way_of(call)).prepared->arrivals.reserve(said.arrivals.size());
 }
 
 // Takes part in a call that is wrong here, and throws.
@@ -219,19 +124,19 @@ void OneShots::run(const Call& call) {
   if (records_) [[unlikely]]
     return run_recorded(call);
   check_usable(*streams_, "neighborhood");
-  const CallShape* shape = nullptr;
+  const OneShotCall* said = nullptr;
   const std::optional<Error> wrong = error_of([&] {
     throw_refusal();
-    shape = &shape_of(call);
-    last_ways_[call.operation()] = shape->way;
-    if (shape->hops)
-      combining_.bind(*shape->hops, spaces_of(call));
+    said = &known(call);
+    last_ways_[call.operation()] = said->way;
+    if (said->hops)
+      combining_.bind(*said->hops, spaces_of(call));
     else
-      blocking_.bind(shape->direct, spaces_of(call));
+      blocking_.bind(said->direct, spaces_of(call));
   });
   if (wrong) [[unlikely]]
     return refuse(call, *wrong);
-  if (shape->hops)
+  if (said->hops)
     run_to_end(combining_);
   else
     run_to_end(blocking_);
@@ -277,16 +182,16 @@ std::shared_ptr<Prepared> OneShots::prepare(const Call& call, Output output) {
   const std::optional<Error> wrong = error_of([&] {
     throw_refusal();
     require(output.address, output.name);
-    const std::shared_ptr<CallShape> shape = shape_of(call).shared_from_this();
-    const HopTable::Way* const way = last_ways_[call.operation()] = shape->way;
+    const std::shared_ptr<OneShotCall> said = known(call).shared_from_this();
+    const HopTable::Way* const way = last_ways_[call.operation()] = said->way;
     started = &idle(way);
     Prepared& prepared = *started->prepared;
-    prepared.arrivals.resize(shape->arrivals.size());
-    for (std::size_t k = 0; k < shape->arrivals.size(); ++k) {
-      const Arrival& block = shape->arrivals[k];
+    prepared.arrivals.resize(said->arrivals.size());
+    for (std::size_t k = 0; k < said->arrivals.size(); ++k) {
+      const Arrival& block = said->arrivals[k];
       prepared.arrivals[k] = {
           reinterpret_cast<const std::byte*>(place(block.address) + place(call.recv.buffer) -
-                                             place(shape->base)),
+                                             place(said->base)),
           block.bytes, block.number};
     }
     prepared.description.clear();
@@ -297,11 +202,11 @@ std::shared_ptr<Prepared> OneShots::prepare(const Call& call, Output output) {
                                           : nullptr);
     }
     if (way) {
-      started->hops->hold({shape, &*shape->hops});
-      started->hops->bind(*shape->hops, spaces_of(call));
+      started->hops->hold({said, &*said->hops});
+      started->hops->bind(*said->hops, spaces_of(call));
     } else {
-      started->direct->hold({shape, &shape->direct});
-      started->direct->bind(shape->direct, spaces_of(call));
+      started->direct->hold({said, &said->direct});
+      started->direct->bind(said->direct, spaces_of(call));
     }
   });
   if (wrong) refuse(call, *wrong);

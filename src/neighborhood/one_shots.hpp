@@ -11,58 +11,13 @@
 #include "base/most_recent.hpp"
 #include "engine/comm/call_record.hpp"
 #include "engine/comm/recorded_exchange.hpp"
-#include "mpi/type_marks.hpp"
-#include "neighborhood/call.hpp"
+#include "neighborhood/one_shot_call.hpp"
 #include "one_shot/direct_exchange.hpp"
 #include "one_shot/hop_exchange.hpp"
-#include "one_shot/hop_table.hpp"
 #include "request/agree_on_arguments.hpp"
 #include "request/prepared.hpp"
 
 namespace tonari {
-
-// Of one side of a call all but its buffer.
-class SideShape {
- public:
-  SideShape() = default;
-  SideShape(const BufferArguments& given, std::size_t blocks);
-  // Equal numbers and equal handles. Whether those stand for the same types still, types() tell.
-  bool same(const BufferArguments& given) const;
-  bool same_types() const;
-
-  // The blocks' bytes lie between these, counted from the buffer; none: they have no bytes.
-  void cover(std::ptrdiff_t low, std::ptrdiff_t high);
-  std::ptrdiff_t low = 0, high = 0;
-  bool has_bytes = false;
-
- private:
-  Form form_ = Form::regular;
-  MPI_Count count_ = 0;
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;
-  KeptNumbers counts_;
-  std::vector<MPI_Aint> displacements_;
-  std::vector<MPI_Datatype> types_;
-  std::vector<NamedType> marked_;  // those that can be freed, once each
-};
-
-struct CallShape : std::enable_shared_from_this<CallShape> {
-  Collective collective = Collective::alltoall;
-  SideShape send, recv;
-  std::uint64_t freed = 0;  // marked_types_freed when the types were last compared
-  // From send to receive buffer, where the two sides mingle without a common byte.
-  std::array<std::uintptr_t, 4> distances{};
-  std::size_t known_distances = 0;
-  const HopTable::Way* way = nullptr;  // how such calls combine; null: they do not
-  DirectShape direct;
-  std::optional<HopShape> hops;   // where they combine
-  std::vector<Arrival> arrivals;  // for the receive buffer at `base`
-  const void* base = nullptr;
-
-  bool same(const Call& call);
-  // Whether the buffers are where blocks may be. If not, the arguments must be read again.
-  bool fits(const Call& call) const;
-  void remember(const Call& call);  // these were read, and are right
-};
 
 class OneShots {
  public:
@@ -91,8 +46,8 @@ class OneShots {
   };
   using Records = std::array<std::shared_ptr<CallRecord>, operations>;
 
-  CallShape& shape_of(const Call& call);
-  CallShape& read_shape(const Call& call);
+  OneShotCall& known(const Call& call);
+  OneShotCall& read(const Call& call);
   const HopTable::Way* way_of(const Call& call) const;
   const HopTable::Way* way_unread(const Call& call) const;
   void refuse(const Call& call, const Error& why);
@@ -105,7 +60,7 @@ class OneShots {
   std::shared_ptr<Streams> streams_;
   WaitPolicy wait_;
   SelfEdges self_;
-  MostRecent<std::shared_ptr<CallShape>, 16> shapes_;
+  MostRecent<std::shared_ptr<OneShotCall>, 16> known_;
   HopTable hops_;
   DirectExchange blocking_;
   HopExchange combining_;

@@ -50,7 +50,7 @@ void require_promised(const BoundCall& bound, const tonari_neighborhood_s& near,
 std::shared_ptr<Prepared> ready(tonari_neighborhood near, const Call& call, Output output) {
   require(near, "near");
   const BoundCall& bound = near->bound[call.operation()];
-  if (!bound) return prepare(near, call, Use::once, MPI_INFO_NULL, output);
+  if (!bound) return prepare(near, call, Use::one_shot, MPI_INFO_NULL, output);
   require_promised(bound, *near, call, output);
   return bound.shared();
 }
@@ -73,7 +73,7 @@ int completed(tonari_neighborhood near, const Call& call) {
 }
 
 int started(tonari_neighborhood near, tonari_request* request, const Call& call) {
-  return start_once(request, [&](Output output) {
+  return start_one_shot(request, [&](Output output) {
     return by_streams(near, call, output) ? near->one_shots->prepare(call, output)
                                           : ready(near, call, output);
   });

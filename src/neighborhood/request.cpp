@@ -33,7 +33,7 @@ void keep(tonari_neighborhood_s& near, const Call& call, Use use, LocalArguments
   near.context->take_tags(made.tags);
   if (made.bound)
     near.bound[call.operation()] = std::move(made.bound);
-  else if (use == Use::once && !mine.settings.static_buffers)
+  else if (use == Use::one_shot && !mine.settings.static_buffers)
     near.cache.put({call.collective, mine.settings.fingerprint(), std::move(mine.binding)},
                    made.prepared);
 }
@@ -41,7 +41,7 @@ void keep(tonari_neighborhood_s& near, const Call& call, Use use, LocalArguments
 // Requests that nobody describes, that a thread drives, or that other calls share are chosen at
 // init.
 bool tunes_at_init(const Settings& settings, Use use, const Output& output) {
-  if (use == Use::once) return false;  // nor at any other time
+  if (use == Use::one_shot) return false;  // nor at any other time
   return settings.progress_thread || settings.static_buffers || (use != Use::part && !output.name);
 }
 
@@ -60,7 +60,7 @@ bool wants_streams(const Settings& inherited) {
 
 void connect_streams(tonari_neighborhood near, const Call& call, Output output) {
   LocalArguments mine;
-  (void)agree_on_call(*near, call, Use::once, MPI_INFO_NULL, output, mine);
+  (void)agree_on_call(*near, call, Use::one_shot, MPI_INFO_NULL, output, mine);
   Context& context = *near->context;
   std::unique_ptr<OneShots> made;
   run_collectively(context.comm(), [&] {
@@ -89,7 +89,7 @@ std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Us
     const Problem problem = problem_of(*near->context, call.collective, agreed, mine);
     mine.binding.uniform = problem.sizes.bytes;
     const Choice choice =
-        use == Use::once
+        use == Use::one_shot
             ? near->choices.of(*near->context, problem, mine.settings)
             : choose(*near->context, problem, mine.settings, mine.arguments, mine.binding);
     made = make_request(*near, call, start, choice, problem, mine);

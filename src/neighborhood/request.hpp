@@ -34,13 +34,13 @@ int init_request(tonari_request* request, Prepare prepare) {
   });
 }
 template <class Prepare>
-int start_once(tonari_request* request, Prepare prepare) {
+int start_one_shot(tonari_request* request, Prepare prepare) {
   return guarded([&] {
     std::shared_ptr<Prepared> prepared =
         recorded(prepare(Output{request, "request"}), CalledBy::one_shot);
     prepared->start();
     *request = request_of(std::move(prepared));
-    (*request)->active = (*request)->once = true;
+    (*request)->active = (*request)->one_shot = true;
   });
 }
 inline void run_to_end(Prepared& prepared) {
@@ -48,7 +48,7 @@ inline void run_to_end(Prepared& prepared) {
   prepared.wait();
 }
 template <class Prepare>
-int run_once(Prepare prepare) {
+int run_one_shot(Prepare prepare) {
   return guarded([&] {
     const std::shared_ptr<Prepared> prepared = recorded(prepare(inside), CalledBy::one_shot);
     run_to_end(*prepared);

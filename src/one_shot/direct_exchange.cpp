@@ -60,21 +60,21 @@ void DirectExchange::give_up() {
   if (left_ > 0) streams_->leave();
 }
 
-void DirectExchange::bind(const DirectShape& shape, const Spaces& spaces) {
-  shape_ = &shape;
+void DirectExchange::bind(const DirectMessages& messages, const Spaces& spaces) {
+  bound_ = &messages;
   spaces_ = spaces;
   refused_ = false;
 }
 
 void DirectExchange::refuse(const Error& why) {
-  shape_ = nullptr;
+  bound_ = nullptr;
   refused_ = true;
   // as the others read it, if there are any
   failure_ = streams_->size() > 0 ? with_rank(streams_->rank(), why) : why;
 }
 
 void DirectExchange::start() {
-  const bool reads = long_messages_.begin(shape_ ? shape_->longest : 0);
+  const bool reads = long_messages_.begin(bound_ ? bound_->longest : 0);
   read_from_ = reads ? LongMessages::least : LongMessages::most;
   spent_ = {};
   timed([&] { start_all(); });
@@ -123,7 +123,7 @@ void DirectExchange::start_all() {
       link.in = Stage::head, ++left_;
       link.asked = false;
       if (peer.in_queue.serves(link.in_ticket))
-        expect(peer, link, shape_ ? &shape_->messages[k] : nullptr);
+        expect(peer, link, bound_ ? &bound_->messages[k] : nullptr);
     }
   }
   for (std::size_t k = 0; k < streams_->size(); ++k)
@@ -133,10 +133,10 @@ void DirectExchange::start_all() {
 }
 
 void DirectExchange::copy_self() const {
-  if (!shape_) return;
-  for (Move move : shape_->self) {
-    move.from = moved(move.from, distance(shape_->self_from, spaces_[send_space]));
-    move.to = moved(move.to, distance(shape_->self_to, spaces_[recv_space]));
+  if (!bound_) return;
+  for (Move move : bound_->self) {
+    move.from = moved(move.from, distance(bound_->self_from, spaces_[send_space]));
+    move.to = moved(move.to, distance(bound_->self_to, spaces_[recv_space]));
     run_moves({&move, 1});
   }
 }
@@ -188,7 +188,7 @@ bool DirectExchange::step_out(std::size_t k) {
   StreamPeer& peer = (*streams_)[k];
   Link& link = links_[k];
   if (!peer.out_queue.serves(link.out_ticket)) return false;
-  const DirectShape::Message* const message = shape_ ? &shape_->messages[k] : nullptr;
+  const DirectMessages::Message* const message = bound_ ? &bound_->messages[k] : nullptr;
   if (link.out == Stage::head) return begin_out(peer, link, message);
   if (link.out == Stage::parts) return send_parts(peer, link, *message);
   if (!peer.out->taken()) return false;
@@ -196,7 +196,8 @@ bool DirectExchange::step_out(std::size_t k) {
   return true;
 }
 
-bool DirectExchange::begin_out(StreamPeer& peer, Link& link, const DirectShape::Message* message) {
+bool DirectExchange::begin_out(StreamPeer& peer, Link& link,
+                               const DirectMessages::Message* message) {
   if (message && peer.out->is_bare(message->head, message->send.bytes())) {
     push_bare(*peer.out, *message);
     link.out = Stage::taken;
@@ -236,7 +237,7 @@ bool DirectExchange::begin_out(StreamPeer& peer, Link& link, const DirectShape::
   return true;
 }
 
-void DirectExchange::push_bare(OutStream& out, const DirectShape::Message& message) const {
+void DirectExchange::push_bare(OutStream& out, const DirectMessages::Message& message) const {
   const Bytes all = message.send.bytes();
   std::byte* const from = base(message.send_from);
   if (message.pieces == 1) return out.push_bare(first_piece(from, message.send), all);
@@ -245,7 +246,8 @@ void DirectExchange::push_bare(OutStream& out, const DirectShape::Message& messa
   out.push_bare(packed, all);
 }
 
-bool DirectExchange::send_parts(StreamPeer& peer, Link& link, const DirectShape::Message& message) {
+bool DirectExchange::send_parts(StreamPeer& peer, Link& link,
+                                const DirectMessages::Message& message) {
   const Bytes all = message.send.bytes();
   bool moved = false;
   while (link.sent < all) {
@@ -293,13 +295,13 @@ bool DirectExchange::step_in(std::size_t k) {
   StreamPeer& peer = (*streams_)[k];
   Link& link = links_[k];
   if (!peer.in_queue.serves(link.in_ticket)) return false;
-  const DirectShape::Message* const message = shape_ ? &shape_->messages[k] : nullptr;
+  const DirectMessages::Message* const message = bound_ ? &bound_->messages[k] : nullptr;
   return link.in == Stage::head ? begin_in(peer, link, message)
                                 : receive_parts(peer, link, message);
 }
 
 // A message that comes without its head goes to its place, if that is one piece.
-void DirectExchange::expect(StreamPeer& peer, Link& link, const DirectShape::Message* message) {
+void DirectExchange::expect(StreamPeer& peer, Link& link, const DirectMessages::Message* message) {
   link.asked = true;
   const MessageHead* const head = peer.in->bare_head();
   if (!head) return;
@@ -313,7 +315,8 @@ void DirectExchange::expect(StreamPeer& peer, Link& link, const DirectShape::Mes
 }
 
 // Most looks find nothing, so they cost little.
-bool DirectExchange::begin_in(StreamPeer& peer, Link& link, const DirectShape::Message* message) {
+bool DirectExchange::begin_in(StreamPeer& peer, Link& link,
+                              const DirectMessages::Message* message) {
   if (!link.asked) expect(peer, link, message);
   std::size_t bytes;
   const std::byte* const at = peer.in->first(link.head, bytes);
@@ -322,8 +325,9 @@ bool DirectExchange::begin_in(StreamPeer& peer, Link& link, const DirectShape::M
   return true;
 }
 
-void DirectExchange::take_first(StreamPeer& peer, Link& link, const DirectShape::Message* message,
-                                const std::byte* at, std::size_t bytes) {
+void DirectExchange::take_first(StreamPeer& peer, Link& link,
+                                const DirectMessages::Message* message, const std::byte* at,
+                                std::size_t bytes) {
   const MessageHead& head = link.head;
   if (head.kind >= MessageHead::hop) fail_on_ways(streams_->rank(), peer.edges.rank);
   link.drop = !message;
@@ -362,20 +366,20 @@ void DirectExchange::take_first(StreamPeer& peer, Link& link, const DirectShape:
 }
 
 // Whether what comes goes with what this rank expects, and what goes with what the other expects.
-void DirectExchange::judge(StreamPeer& peer, Link& link, const DirectShape::Message& message,
+void DirectExchange::judge(StreamPeer& peer, Link& link, const DirectMessages::Message& message,
                            const MessageHead& head) {
   const MessageHead& mine = message.head;
   if (head.detail == mine.detail && head.sent == mine.expected &&
       head.sent_print == mine.expected_print && head.expected == mine.sent &&
       head.expected_print == mine.sent_print)
     return;
-  const auto wrong = misfit(*shape_, message, peer, streams_->rank(), head);
+  const auto wrong = misfit(*bound_, message, peer, streams_->rank(), head);
   link.drop = wrong->drop;
   failed(peer.edges.rank, wrong->error);
 }
 
 bool DirectExchange::receive_parts(StreamPeer& peer, Link& link,
-                                   const DirectShape::Message* message) {
+                                   const DirectMessages::Message* message) {
   bool moved = false;
   while (link.received < link.incoming) {
     std::size_t some = 0;
@@ -482,7 +486,7 @@ void DirectExchange::awaits(Awaited& awaited) const {
   for (std::size_t k = 0; k < streams_->size(); ++k) {
     const Link& link = links_[k];
     const std::int32_t rank = (*streams_)[k].edges.rank;
-    const MessageHead* const head = shape_ ? &shape_->messages[k].head : nullptr;
+    const MessageHead* const head = bound_ ? &bound_->messages[k].head : nullptr;
     if (link.in != Stage::done)
       awaited.add(Awaited::What::message, &streams_->node(), rank,
                   link.in == Stage::parts ? link.received : 0, head ? head->expected : 0);

@@ -29,9 +29,9 @@ class DirectExchange final : public PolledExchange<DirectExchange> {
   DirectExchange(const DirectExchange&) = delete;
   DirectExchange& operator=(const DirectExchange&) = delete;
 
-  // Before start. shape: lives until the exchange is complete; it does if it is given to be held.
-  void bind(const DirectShape& shape, const Spaces& spaces);
-  void hold(std::shared_ptr<const DirectShape> shape) { held_ = std::move(shape); }
+  // Before start. messages: lives until the exchange is complete; it does if it is given to be held.
+  void bind(const DirectMessages& messages, const Spaces& spaces);
+  void hold(std::shared_ptr<const DirectMessages> messages) { held_ = std::move(messages); }
   // Or instead: this rank cannot exchange. The neighbors hear why, and what they send is dropped;
   // the exchange then fails with this error.
   void refuse(const Error& why);
@@ -46,7 +46,7 @@ class DirectExchange final : public PolledExchange<DirectExchange> {
   bool test() override;
   void wait() override;
   int messages() const override { return messages_; }
-  Bytes bytes() const override { return shape_ ? shape_->bytes : 0; }
+  Bytes bytes() const override { return bound_ ? bound_->bytes : 0; }
   std::size_t scratch_bytes() const override { return streams_->bytes(); }
   void give_up() override;
   void awaits(Awaited& awaited) const override;
@@ -73,21 +73,21 @@ class DirectExchange final : public PolledExchange<DirectExchange> {
   void copy_self() const;
 
   bool step_out(std::size_t k);
-  bool begin_out(StreamPeer& peer, Link& link, const DirectShape::Message* message);
-  void push_bare(OutStream& out, const DirectShape::Message& message) const;
-  bool send_parts(StreamPeer& peer, Link& link, const DirectShape::Message& message);
+  bool begin_out(StreamPeer& peer, Link& link, const DirectMessages::Message* message);
+  void push_bare(OutStream& out, const DirectMessages::Message& message) const;
+  bool send_parts(StreamPeer& peer, Link& link, const DirectMessages::Message& message);
   void end_out(StreamPeer& peer, Link& link);
   void push_failure(OutStream& out, std::byte* at, const Error& error) const;
 
   bool step_in(std::size_t k);
-  void expect(StreamPeer& peer, Link& link, const DirectShape::Message* message);
-  bool begin_in(StreamPeer& peer, Link& link, const DirectShape::Message* message);
-  void take_first(StreamPeer& peer, Link& link, const DirectShape::Message* message,
+  void expect(StreamPeer& peer, Link& link, const DirectMessages::Message* message);
+  bool begin_in(StreamPeer& peer, Link& link, const DirectMessages::Message* message);
+  void take_first(StreamPeer& peer, Link& link, const DirectMessages::Message* message,
                   const std::byte* at, std::size_t bytes);
-  void judge(StreamPeer& peer, Link& link, const DirectShape::Message& message,
+  void judge(StreamPeer& peer, Link& link, const DirectMessages::Message& message,
              const MessageHead& head);
   std::byte* base(SpaceId space) const { return spaces_[space]; }
-  bool receive_parts(StreamPeer& peer, Link& link, const DirectShape::Message* message);
+  bool receive_parts(StreamPeer& peer, Link& link, const DirectMessages::Message* message);
   void end_in(StreamPeer& peer, Link& link);
   struct Position;
   void fetch(const StreamPeer& peer, std::span<const Piece> from, std::byte* base, const Layout& to,
@@ -103,8 +103,8 @@ class DirectExchange final : public PolledExchange<DirectExchange> {
   std::shared_ptr<Streams> streams_;
   Notices notices_;
   std::unique_ptr<Link[]> links_;
-  const DirectShape* shape_ = nullptr;
-  std::shared_ptr<const DirectShape> held_;
+  const DirectMessages* bound_ = nullptr;
+  std::shared_ptr<const DirectMessages> held_;
   Spaces spaces_{};
   std::size_t left_ = 0;  // ends of messages
   LongMessages long_messages_;

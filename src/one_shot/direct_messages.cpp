@@ -106,15 +106,15 @@ SelfEdges self_edges_of(const Vertex& vertex) {
   return edges;
 }
 
-DirectShape direct_shape(const Streams& streams, const LocalTopology& topology,
-                         const SelfEdges& self, const Arguments& arguments,
-                         const Binding& binding) {
-  DirectShape shape;
+DirectMessages direct_messages(const Streams& streams, const LocalTopology& topology,
+                               const SelfEdges& self, const Arguments& arguments,
+                               const Binding& binding) {
+  DirectMessages all;
   const bool gathers = arguments.collective == Collective::allgather;
   const auto sent = [&](std::uint32_t i) -> const Block& { return binding.send[gathers ? 0 : i]; };
-  shape.messages.resize(streams.size());
+  all.messages.resize(streams.size());
   for (std::size_t k = 0; k < streams.size(); ++k) {
-    DirectShape::Message& message = shape.messages[k];
+    DirectMessages::Message& message = all.messages[k];
     const NeighborEdges& edges = streams[k].edges;
     for (std::uint32_t i : edges.sent) {
       if (!gathers || message.sizes_out.empty()) add(message.send, sent(i), arguments.sendbuf);
@@ -126,9 +126,9 @@ DirectShape direct_shape(const Streams& streams, const LocalTopology& topology,
       add(message.recv[gathers ? n : 0], block, arguments.recvbuf);
       message.sizes_in.push_back(block.bytes);
     }
-    shape.seal(message, static_cast<std::uint32_t>(arguments.collective));
+    all.seal(message, static_cast<std::uint32_t>(arguments.collective));
   }
-  shape.self_from = arguments.sendbuf, shape.self_to = arguments.recvbuf;
+  all.self_from = arguments.sendbuf, all.self_to = arguments.recvbuf;
   Layout out, in;  // of all, so that neighboring blocks are one move
   for (const auto& [i, j] : self) {
     const Block &from = sent(i), &to = binding.recv[j];
@@ -137,12 +137,12 @@ DirectShape direct_shape(const Streams& streams, const LocalTopology& topology,
                     topology.vertex.rank, topology.vertex.rank, from.bytes, to.bytes);
     add(out, from, arguments.sendbuf), add(in, to, arguments.recvbuf);
   }
-  make_moves(shape.self, static_cast<std::byte*>(arguments.recvbuf), in,
+  make_moves(all.self, static_cast<std::byte*>(arguments.recvbuf), in,
              static_cast<const std::byte*>(arguments.sendbuf), out);
-  return shape;
+  return all;
 }
 
-void DirectShape::differ_in_collective(std::uint32_t, std::uint32_t) {
+void DirectMessages::differ_in_collective(std::uint32_t, std::uint32_t) {
   fail(Errc::mismatch, "some ranks call an all-to-all where others call an allgather");
 }
 
@@ -163,7 +163,7 @@ void fail_on_ways(std::int32_t one, std::int32_t other) {
        "free the neighborhood and make another");
 }
 
-void DirectShape::seal(Message& message, std::uint32_t detail) {
+void DirectMessages::seal(Message& message, std::uint32_t detail) {
   message.head = {MessageHead::packed,    detail,
                   sum(message.sizes_out), print(message.sizes_out),
                   sum(message.sizes_in),  print(message.sizes_in)};
@@ -176,7 +176,7 @@ void DirectShape::seal(Message& message, std::uint32_t detail) {
   if (all < LongMessages::most && message.pieces <= most_pieces) longest = std::max(longest, all);
 }
 
-std::optional<Misfit> misfit(const DirectShape& shape, const DirectShape::Message& message,
+std::optional<Misfit> misfit(const DirectMessages& all, const DirectMessages::Message& message,
                              const StreamPeer& peer, std::int32_t rank, const MessageHead& head) {
   const MessageHead& mine = message.head;
   const std::int32_t other = peer.edges.rank;
@@ -201,7 +201,7 @@ std::optional<Misfit> misfit(const DirectShape& shape, const DirectShape::Messag
   const bool same_call = head.detail == mine.detail;
   if (same_call && !in && !out) return std::nullopt;
   const auto error = error_of([&] {
-    if (!same_call) shape.differ(mine.detail, head.detail);
+    if (!same_call) all.differ(mine.detail, head.detail);
     // the same one at both ends
     if (in && (!out || other < rank)) in.explain();
     out.explain();

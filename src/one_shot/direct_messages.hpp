@@ -26,7 +26,7 @@ using SelfEdges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 std::vector<NeighborEdges> neighbors_of(const LocalTopology& topology, int ranks);
 SelfEdges self_edges_of(const Vertex& vertex);
 
-struct DirectShape {
+struct DirectMessages {
   struct Message {  // both that are exchanged with one neighbor
     MessageHead head;
     Layout send;               // relative to the space that it lies in
@@ -55,8 +55,9 @@ struct DirectShape {
 
 // Of an operation of a neighborhood. Throws Errc::mismatch if a block to this rank itself has two
 // sizes, and Errc::overflow.
-DirectShape direct_shape(const Streams& streams, const LocalTopology& topology,
-                         const SelfEdges& self, const Arguments& arguments, const Binding& binding);
+DirectMessages direct_messages(const Streams& streams, const LocalTopology& topology,
+                               const SelfEdges& self, const Arguments& arguments,
+                               const Binding& binding);
 
 // What is wrong with a message of the peer that has this head, or with what goes to the peer;
 // nothing if both ranks mean the same. The sentence is the same at both.
@@ -64,7 +65,7 @@ struct Misfit {
   Error error;
   bool drop = false;  // what comes is of no use
 };
-std::optional<Misfit> misfit(const DirectShape& shape, const DirectShape::Message& message,
+std::optional<Misfit> misfit(const DirectMessages& all, const DirectMessages::Message& message,
                              const StreamPeer& peer, std::int32_t rank, const MessageHead& head);
 
 // What a rank says in a message instead of its blocks, and how another one understands it.

@@ -45,17 +45,17 @@ void HopExchange::make_room(const HopPlan& plan) {
   ready_.reserve(all), sending_.reserve(all);
 }
 
-void HopExchange::bind(const HopShape& shape, const Spaces& spaces) {
-  make_room(*shape.plan);
-  if (scratch_.bytes() < shape.scratch) scratch_ = Memory(shape.scratch);
-  plan_ = shape.plan.get(), shape_ = &shape;
+void HopExchange::bind(const HopMessages& messages, const Spaces& spaces) {
+  make_room(*messages.plan);
+  if (scratch_.bytes() < messages.scratch) scratch_ = Memory(messages.scratch);
+  plan_ = messages.plan.get(), bound_ = &messages;
   spaces_ = spaces;
   refused_ = false;
 }
 
 void HopExchange::refuse(const HopPlan& plan, const Error& why) {
   make_room(plan);
-  plan_ = &plan, shape_ = nullptr;
+  plan_ = &plan, bound_ = nullptr;
   refused_ = true;
   failure_ = with_rank(streams_->rank(), why);  // as the others read it
 }
@@ -129,7 +129,7 @@ void HopExchange::run_copies() {
 
 void HopExchange::run_copy(OpId op) const {
   if (spoiled_[op]) return;
-  for (const HopShape::Copy& copy : shape_->copies[op]) {
+  for (const HopMessages::Copy& copy : bound_->copies[op]) {
     Move move = copy.move;
     move.from = moved(base(copy.from), distance(nullptr, move.from));
     move.to = moved(base(copy.to), distance(nullptr, move.to));
@@ -190,12 +190,12 @@ bool HopExchange::send(OpId op) {
     push_failure(*peer.out, at, op);
   } else {
     std::byte* to = at;
-    for (const HopShape::Part& part : shape_->parts[op]) {
+    for (const HopMessages::Part& part : bound_->parts[op]) {
       Walk(base(part.space), part.layout).gather(to, part.layout.bytes());
       to += part.layout.bytes();
     }
-    const Bytes length = shape_->lengths[op];
-    peer.out->push_first({MessageHead::hop, detail_of(*plan_, op), length, 0, shape_->block, 0},
+    const Bytes length = bound_->lengths[op];
+    peer.out->push_first({MessageHead::hop, detail_of(*plan_, op), length, 0, bound_->block, 0},
                          length);
     link.stays |= peer.out->stays(length);
   }
@@ -265,12 +265,12 @@ void HopExchange::take(OpId op, const MessageHead& head, const std::byte* at, st
     spoiled_[op] = true;
     return failed(rank, told_by(rank, static_cast<Errc>(head.sent), at, bytes));
   }
-  if (!shape_) return;
-  if (head.expected != shape_->block || bytes != shape_->lengths[op]) {
+  if (!bound_) return;
+  if (head.expected != bound_->block || bytes != bound_->lengths[op]) {
     spoiled_[op] = true;
-    return failed(rank, different_sizes(streams_->rank(), shape_->block, rank, head.expected));
+    return failed(rank, different_sizes(streams_->rank(), bound_->block, rank, head.expected));
   }
-  for (const HopShape::Part& part : shape_->parts[op]) {
+  for (const HopMessages::Part& part : bound_->parts[op]) {
     Walk(base(part.space), part.layout).scatter(at, part.layout.bytes());
     at += part.layout.bytes();
   }

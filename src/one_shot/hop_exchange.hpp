@@ -22,9 +22,9 @@ class HopExchange final : public PolledExchange<HopExchange> {
   HopExchange(const HopExchange&) = delete;
   HopExchange& operator=(const HopExchange&) = delete;
 
-  // Before start. shape: lives until the exchange is complete; it does if it is given to be held.
-  void bind(const HopShape& shape, const Spaces& spaces);
-  void hold(std::shared_ptr<const HopShape> shape) { held_ = std::move(shape); }
+  // Before start. messages: lives until the exchange is complete; it does if it is given to be held.
+  void bind(const HopMessages& messages, const Spaces& spaces);
+  void hold(std::shared_ptr<const HopMessages> messages) { held_ = std::move(messages); }
   // After this, no exchange by the plan needs memory for its books.
   void make_room(const HopPlan& plan);
   // Or instead: this rank cannot exchange. The exchange then fails with this error.
@@ -40,7 +40,7 @@ class HopExchange final : public PolledExchange<HopExchange> {
   bool test() override;
   void wait() override;
   int messages() const override { return plan_ ? plan_->messages : 0; }
-  Bytes bytes() const override { return shape_ ? shape_->bytes : 0; }
+  Bytes bytes() const override { return bound_ ? bound_->bytes : 0; }
   std::size_t scratch_bytes() const override { return streams_->bytes() + scratch_.bytes(); }
   void give_up() override;
   void awaits(Awaited& awaited) const override;
@@ -77,8 +77,8 @@ class HopExchange final : public PolledExchange<HopExchange> {
 
   std::shared_ptr<Streams> streams_;
   const HopPlan* plan_ = nullptr;
-  const HopShape* shape_ = nullptr;  // null: this rank refuses
-  std::shared_ptr<const HopShape> held_;
+  const HopMessages* bound_ = nullptr;  // null: this rank refuses
+  std::shared_ptr<const HopMessages> held_;
   Spaces spaces_{};
   Memory scratch_;
   std::vector<Link> links_;

@@ -43,8 +43,8 @@ class Places {
   const Binding& binding_;
 };
 
-std::vector<HopShape::Part> parts_of(std::span<const Slice> slices, const Places& places) {
-  std::vector<HopShape::Part> parts;
+std::vector<HopMessages::Part> parts_of(std::span<const Slice> slices, const Places& places) {
+  std::vector<HopMessages::Part> parts;
   for (const Slice slice : slices) {
     const SpaceId space = Places::space(slice);
     if (parts.empty() || parts.back().space != space) parts.push_back({space, {}});
@@ -53,8 +53,9 @@ std::vector<HopShape::Part> parts_of(std::span<const Slice> slices, const Places
   return parts;
 }
 
-std::vector<HopShape::Copy> copies_of(const Plan& plan, const Operation& op, const Places& places) {
-  std::vector<HopShape::Copy> copies;
+std::vector<HopMessages::Copy> copies_of(const Plan& plan, const Operation& op,
+                                         const Places& places) {
+  std::vector<HopMessages::Copy> copies;
   const auto sources = plan.copy_sources(op), targets = plan.copy_targets(op);
   for (std::size_t k = 0; k < sources.size(); ++k) {
     Layout from, to;
@@ -87,8 +88,8 @@ HopPlan::HopPlan(Plan of_rank, Collective operation, const Streams& streams)
   std::ranges::stable_sort(arriving, {}, [this](OpId op) { return plan[op].tag; });
 }
 
-HopShape::HopShape(std::shared_ptr<const HopPlan> of, Bytes block_bytes, const Arguments& arguments,
-                   const Binding& binding)
+HopMessages::HopMessages(std::shared_ptr<const HopPlan> of, Bytes block_bytes,
+                         const Arguments& arguments, const Binding& binding)
     : plan(std::move(of)), block(block_bytes) {
   const Plan& steps = plan->plan;
   const Places places(block, arguments, binding);

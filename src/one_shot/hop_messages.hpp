@@ -29,7 +29,7 @@ struct HopPlan {
 };
 
 // All but the addresses of the buffers of calls with blocks of one size, the same on all ranks.
-struct HopShape {
+struct HopMessages {
   struct Part {
     SpaceId space;  // fixed_space: scratch memory
     Layout layout;  // relative to the space
@@ -38,8 +38,8 @@ struct HopShape {
     Move move;  // between buffers that begin at 0
     SpaceId from, to;
   };
-  HopShape(std::shared_ptr<const HopPlan> of, Bytes block_bytes, const Arguments& arguments,
-           const Binding& binding);
+  HopMessages(std::shared_ptr<const HopPlan> of, Bytes block_bytes, const Arguments& arguments,
+              const Binding& binding);
 
   std::shared_ptr<const HopPlan> plan;
   Bytes block;

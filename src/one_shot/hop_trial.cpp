@@ -62,15 +62,15 @@ HopTrial try_hops(Context& context, const std::shared_ptr<Streams>& streams,
     std::optional<TriedBlocks> blocks;
     DirectExchange straight(streams, wait);
     HopExchange combining(streams, wait);
-    std::optional<DirectShape> shape;
-    std::optional<HopShape> hops;
+    std::optional<DirectMessages> direct;
+    std::optional<HopMessages> hops;
     stay_together(context.comm());
     run_collectively(context.comm(), [&] {
       blocks.emplace(context.topology(), plan->collective, bytes);
-      shape = direct_shape(*streams, context.topology(), self_edges_of(context.vertex()),
-                           blocks->arguments(), blocks->binding());
+      direct = direct_messages(*streams, context.topology(), self_edges_of(context.vertex()),
+                               blocks->arguments(), blocks->binding());
       hops.emplace(plan, bytes, blocks->arguments(), blocks->binding());
-      straight.bind(*shape, blocks->spaces());
+      straight.bind(*direct, blocks->spaces());
       combining.bind(*hops, blocks->spaces());
     });
     const std::array<Exchange*, 2> both{&straight, &combining};

@@ -18,7 +18,7 @@ void check_startable(const tonari_request_s& request, int number = -1) {
   const auto which = [&] {
     return number < 0 ? std::string("the request") : text("request ", number);
   };
-  if (request.once)
+  if (request.one_shot)
     fail(Errc::argument, which(),
          " comes from a one-shot call and cannot be started again; make one with tonari_..._init "
          "for that");
@@ -56,7 +56,7 @@ void wait(tonari_request request) {
 
 // The next non-blocking call that runs this exchange takes the handle.
 void put_away(std::unique_ptr<tonari_request_s> handle) {
-  if (!handle->once) return;
+  if (!handle->one_shot) return;
   const std::shared_ptr<Prepared> prepared = std::move(handle->prepared);
   handle->may_go = false;
   prepared->spare = std::move(handle);

@@ -27,8 +27,8 @@ struct Prepared;
 struct tonari_request_s {
   std::shared_ptr<tonari::Prepared> prepared;
   bool active = false;
-  bool once = false;    // from a non-blocking one-shot call: it cannot be started again
-  bool may_go = false;  // completed together with one that failed: it may be freed
+  bool one_shot = false;  // from a non-blocking call: it cannot be started again
+  bool may_go = false;    // completed together with one that failed: it may be freed
 };
 
 namespace tonari {

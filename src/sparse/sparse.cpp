@@ -121,7 +121,7 @@ extern "C" int tonari_sparse_ialltoallv(int sends, const int destinations[],
                                         MPI_Datatype type, const void* sendbuf, MPI_Comm comm,
                                         MPI_Info info, tonari_messages* messages,
                                         tonari_request* request) {
-  return start_once(request, [&](Output output) {
+  return start_one_shot(request, [&](Output output) {
     return prepare({sends, destinations, sendcounts, senddispls, type, sendbuf}, comm, info,
                    messages, output);
   });

@@ -11,11 +11,11 @@
 namespace tonari {
 namespace {
 
-std::string shapes(const std::vector<ValueField>& fields) {
+std::string extents(const std::vector<ValueField>& fields) {
   std::string all;
   for (const ValueField& field : fields)
-    all += text(all.empty() ? "" : "; ", field.shape.vectors,
-                field.shape.vectors == 1 ? " vector" : " vectors", " of ", field.shape.width,
+    all += text(all.empty() ? "" : "; ", field.extent.vectors,
+                field.extent.vectors == 1 ? " vector" : " vectors", " of ", field.extent.width,
                 " bytes per index");
   return all;
 }
@@ -26,22 +26,22 @@ void describe(const SharedVector& vector, Direction direction, double start,
   prepared.operation = operation_of(direction);
   prepared.tell_of([&exchange](Prepared& all) { return exchange.report_steps(all); });
   prepared.describe(start, text(exchange_name(direction), ", route ", vector.route(), ", ",
-                                shapes(values.fields)));
+                                extents(values.fields)));
 }
 
-// Single calls come with other buffers every time, so they do not ask how these lie.
+// One-shot calls come with other buffers every time, so they do not ask how these lie.
 Buffering buffering_of(const VectorPattern& pattern, const VectorValues& values, Use use) {
-  if (use != Use::once) return values.in_place ? Buffering::in_place : Buffering::straight;
+  if (use != Use::one_shot) return values.in_place ? Buffering::in_place : Buffering::straight;
   return pattern.listed && pattern.listed->meet ? Buffering::in_place : Buffering::copied;
 }
 
 StartBuffer start_buffer(SpaceId space, const char* name, std::byte* address, std::size_t stride,
-                         std::int64_t indices, const ValueShape& shape) {
+                         std::int64_t indices, const ValueExtent& extent) {
   StartBuffer buffer{space, name, address};
   if (indices > 0)
     buffer.touch({address, nullptr,
-                  stride * static_cast<std::size_t>(shape.vectors - 1) +
-                      static_cast<std::size_t>(indices) * shape.width});
+                  stride * static_cast<std::size_t>(extent.vectors - 1) +
+                      static_cast<std::size_t>(indices) * extent.width});
   return buffer;
 }
 
@@ -51,9 +51,9 @@ StartBuffers start_buffers(Direction direction, const VectorPattern& pattern,
   const ValueBuffers& b = field.buffers;
   const bool forward = direction != Direction::reverse;
   std::vector buffers{start_buffer(ValueWork::owned_space, forward ? "sendbuf" : "recvbuf", b.owned,
-                                   b.owned_stride, pattern.owned, field.shape),
+                                   b.owned_stride, pattern.owned, field.extent),
                       start_buffer(ValueWork::ghost_space, forward ? "recvbuf" : "sendbuf",
-                                   b.ghosts, b.ghost_stride, pattern.ghost_count, field.shape)};
+                                   b.ghosts, b.ghost_stride, pattern.ghost_count, field.extent)};
   if (!forward) std::swap(buffers[0], buffers[1]);
   return {"start_with", std::move(buffers), [field, places = places_of(pattern)](Shifts shifts) {
             ValueField there = field;
@@ -96,7 +96,7 @@ std::shared_ptr<Prepared> build_exchange(SharedVector& vector, Direction directi
     prepared->exchange = std::move(exchange);
     if (by_thread) prepared->drive_by_thread();
     describe(vector, direction, start, values, stepped, *prepared);
-    if (use != Use::once) free_buffers(direction, vector.pattern(), values, *prepared);
+    if (use != Use::one_shot) free_buffers(direction, vector.pattern(), values, *prepared);
   });
   return prepared;
 }

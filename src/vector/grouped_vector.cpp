@@ -79,7 +79,7 @@ class GroupedVector final : public GroupedCall {
     const auto owned = places_of_owned(vector_.pattern()),
                ghosts = places_of_ghosts(vector_.pattern());
     for (const ValueField& field : values_.fields)
-      for (int v = 0; v < field.shape.vectors; ++v) touch(field, v, owned, ghosts, touched);
+      for (int v = 0; v < field.extent.vectors; ++v) touch(field, v, owned, ghosts, touched);
     return touched;
   }
   std::unique_ptr<LocalWork> work() override { return std::move(work_); }
@@ -94,7 +94,7 @@ class GroupedVector final : public GroupedCall {
   void touch(const ValueField& field, int v, const std::vector<std::int64_t>& owned,
              const std::vector<std::int64_t>& ghosts, TouchedBytes& touched) const {
     const ValueBuffers& b = field.buffers;
-    const std::size_t width = field.shape.width, n = static_cast<std::size_t>(v);
+    const std::size_t width = field.extent.width, n = static_cast<std::size_t>(v);
     Starts read = starts_of(owned, b.owned + n * b.owned_stride, width),
            written = starts_of(ghosts, b.ghosts + n * b.ghost_stride, width), only_read;
     if (direction_ == Direction::reverse) std::swap(read, written);

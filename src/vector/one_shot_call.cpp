@@ -46,13 +46,13 @@ const VectorPart* part_with(const std::vector<VectorPart>& parts, std::int32_t p
   return found == parts.end() ? nullptr : &*found;
 }
 
-DirectShape shape_of(const VectorStep& step, const ValueWork& work, const Streams& streams,
-                     std::uint32_t word) {
-  DirectShape shape;
-  shape.differ = differ;
+DirectMessages messages_of(const VectorStep& step, const ValueWork& work, const Streams& streams,
+                           std::uint32_t word) {
+  DirectMessages all;
+  all.differ = differ;
   const Spaces spaces = work.spaces();
   for (std::size_t k = 0; k < streams.size(); ++k) {
-    DirectShape::Message& message = shape.messages.emplace_back();
+    DirectMessages::Message& message = all.messages.emplace_back();
     const std::int32_t peer = streams[k].edges.rank;
     message.recv.resize(1);
     if (const VectorPart* const part = part_with(step.send, peer)) {
@@ -65,9 +65,9 @@ DirectShape shape_of(const VectorStep& step, const ValueWork& work, const Stream
       message.receive_to = work.space_of_message(*part);
       message.sizes_in = {message.recv[0].bytes()};
     }
-    shape.seal(message, word);
+    all.seal(message, word);
   }
-  return shape;
+  return all;
 }
 
 // Values that lie as they are sent need no copy, if they all lie in the arrays of one field.
@@ -90,10 +90,10 @@ bool same_values(const tonari_vector_values& a, const tonari_vector_values& b) {
 }
 
 // From the first byte of an array that exchanges may touch to behind the last one.
-std::size_t reach(std::size_t stride, std::int64_t indices, const ValueShape& shape) {
+std::size_t reach(std::size_t stride, std::int64_t indices, const ValueExtent& extent) {
   if (indices == 0) return 0;
-  return stride * static_cast<std::size_t>(shape.vectors - 1) +
-         static_cast<std::size_t>(indices) * shape.width;
+  return stride * static_cast<std::size_t>(extent.vectors - 1) +
+         static_cast<std::size_t>(indices) * extent.width;
 }
 
 bool meet(const std::byte* a, std::size_t bytes, const std::byte* b, std::size_t more) {
@@ -103,9 +103,10 @@ bool meet(const std::byte* a, std::size_t bytes, const std::byte* b, std::size_t
 
 }  // namespace
 
-SingleCall::SingleCall(SharedVector& vector, const VectorCall& call, VectorValues values,
-                       const std::vector<std::shared_ptr<Prepared>>& steps,
-                       const std::vector<std::shared_ptr<Streams>>& streams)
+VectorOneShotCall::VectorOneShotCall(SharedVector& vector, const VectorCall& call,
+                                     VectorValues values,
+                                     const std::vector<std::shared_ptr<Prepared>>& steps,
+                                     const std::vector<std::shared_ptr<Streams>>& streams)
     : op_(call.op),
       marked_(types_that_can_go(call)),
       freed_(marked_types_freed()),
@@ -121,13 +122,13 @@ SingleCall::SingleCall(SharedVector& vector, const VectorCall& call, VectorValue
   remember(call);
   const std::uint32_t word = call_word(call.direction, values_);
   for (std::size_t s = 0; s < steps.size(); ++s) {
-    shapes_.push_back(shape_of(work_->step(s), *work_, *streams[s], word));
+    messages_.push_back(messages_of(work_->step(s), *work_, *streams[s], word));
     direct_.push_back(static_cast<DirectExchange*>(steps[s]->exchange.get()));
     exchange_->add_step(steps[s]);
   }
 }
 
-bool SingleCall::same(const VectorCall& call) {
+bool VectorOneShotCall::same(const VectorCall& call) {
   if (call.op != op_ || static_cast<std::size_t>(std::max(call.count, 0)) != given_.size() ||
       !call.fields)
     return false;
@@ -142,7 +143,7 @@ bool SingleCall::same(const VectorCall& call) {
   return true;
 }
 
-void SingleCall::bind(const VectorPattern& pattern, const VectorCall& call) {
+void VectorOneShotCall::bind(const VectorPattern& pattern, const VectorCall& call) {
   if (!as_before(call) && !apart(pattern, call)) {
     (void)read_values(pattern, call);
     remember(call);
@@ -154,11 +155,11 @@ void SingleCall::bind(const VectorPattern& pattern, const VectorCall& call) {
   }
   work_->use(values_.fields);
   const Spaces spaces = work_->spaces();
-  for (std::size_t s = 0; s < direct_.size(); ++s) direct_[s]->bind(shapes_[s], spaces);
+  for (std::size_t s = 0; s < direct_.size(); ++s) direct_[s]->bind(messages_[s], spaces);
 }
 
 // Whether all arrays are there, and none reaches into another.
-bool SingleCall::apart(const VectorPattern& pattern, const VectorCall& call) const {
+bool VectorOneShotCall::apart(const VectorPattern& pattern, const VectorCall& call) const {
   struct Array {
     const std::byte* begin;
     std::size_t bytes;
@@ -168,9 +169,9 @@ bool SingleCall::apart(const VectorPattern& pattern, const VectorCall& call) con
     const ValueField& field = values_.fields[k];
     const tonari_vector_field& given = call.fields[values_.numbers[k]];
     return n % 2 == 0 ? Array{static_cast<std::byte*>(given.owned),
-                              reach(field.buffers.owned_stride, pattern.owned, field.shape)}
+                              reach(field.buffers.owned_stride, pattern.owned, field.extent)}
                       : Array{static_cast<std::byte*>(given.ghosts),
-                              reach(field.buffers.ghost_stride, pattern.ghost_count, field.shape)};
+                              reach(field.buffers.ghost_stride, pattern.ghost_count, field.extent)};
   };
   for (std::size_t n = 0; n < 2 * given_.size(); ++n) {
     const Array a = array(n);
@@ -182,7 +183,7 @@ bool SingleCall::apart(const VectorPattern& pattern, const VectorCall& call) con
 }
 
 // Whether all arrays lie to each other as some that were found right. One that is missing does not.
-bool SingleCall::as_before(const VectorCall& call) const {
+bool VectorOneShotCall::as_before(const VectorCall& call) const {
   const void* const first = call.fields[0].owned;
   for (std::size_t f = 0; f < given_.size(); ++f) {
     const tonari_vector_field& field = call.fields[f];
@@ -193,7 +194,7 @@ bool SingleCall::as_before(const VectorCall& call) const {
   return true;
 }
 
-void SingleCall::remember(const VectorCall& call) {
+void VectorOneShotCall::remember(const VectorCall& call) {
   for (std::size_t f = 0; f < given_.size(); ++f) {
     distances_[2 * f] = distance(call.fields[0].owned, call.fields[f].owned);
     distances_[2 * f + 1] = distance(call.fields[0].owned, call.fields[f].ghosts);

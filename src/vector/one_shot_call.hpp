@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a single call on a vector says of its values, read once, and the exchange that moves them. A
+// What a one-shot call on a vector says of its values, read once, and the exchange that moves them. A
 // call that says the same of whatever arrays compares it, and then only moves data.
 #pragma once
 
@@ -15,12 +15,12 @@
 
 namespace tonari {
 
-class SingleCall {
+class VectorOneShotCall {
  public:
   // steps: one for each step of the direction's program, on these streams.
-  SingleCall(SharedVector& vector, const VectorCall& call, VectorValues values,
-             const std::vector<std::shared_ptr<Prepared>>& steps,
-             const std::vector<std::shared_ptr<Streams>>& streams);
+  VectorOneShotCall(SharedVector& vector, const VectorCall& call, VectorValues values,
+                    const std::vector<std::shared_ptr<Prepared>>& steps,
+                    const std::vector<std::shared_ptr<Streams>>& streams);
 
   // Equal numbers and equal types.
   bool same(const VectorCall& call);
@@ -40,7 +40,7 @@ class SingleCall {
   VectorValues values_;
   std::unique_ptr<SteppedExchange> exchange_;
   ValueWork* work_;                        // of the exchange
-  std::vector<DirectShape> shapes_;        // by step
+  std::vector<DirectMessages> messages_;   // by step
   std::vector<DirectExchange*> direct_;    // the steps
   std::vector<std::ptrdiff_t> distances_;  // of all arrays from the first that were found right
 };

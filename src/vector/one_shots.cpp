@@ -12,13 +12,13 @@ namespace tonari {
 namespace {
 
 // Collective: makes what calls of this direction need from now on.
-std::unique_ptr<SingleCalls> connect_calls(SharedVector& vector, const VectorCall& call) {
+std::unique_ptr<StreamedOneShots> connect_calls(SharedVector& vector, const VectorCall& call) {
   agree_on_values(vector, call, MPI_INFO_NULL, inside, nullptr);
-  std::unique_ptr<SingleCalls> calls;
+  std::unique_ptr<StreamedOneShots> calls;
   run_collectively(vector.context().comm(), [&] {
     const WaitPolicy wait{vector.context().node()->crowded(),
                           read_settings(MPI_INFO_NULL, {}).timeout};
-    calls = std::make_unique<SingleCalls>(vector, call.direction, wait);
+    calls = std::make_unique<StreamedOneShots>(vector, call.direction, wait);
     calls->expect(call);
   });
   return calls;
@@ -33,7 +33,7 @@ const Exchange& VectorOneShots::run_agreed(SharedVector& vector, const VectorCal
   std::shared_ptr<Prepared> prepared = agreed.kept;
   if (!prepared) {
     prepared = build_exchange(vector, call.direction, start, agreed.values, MPI_INFO_NULL,
-                              Use::once, false);  // by no thread: the caller waits anyway
+                              Use::one_shot, false);  // by no thread: the caller waits anyway
     kept_.put({agreed.number}, prepared);
   }
   const auto& exchange = static_cast<const SteppedExchange&>(*prepared->exchange);
@@ -45,7 +45,7 @@ const Exchange& VectorOneShots::run_agreed(SharedVector& vector, const VectorCal
 
 // Returns the exchange that ran.
 const Exchange& VectorOneShots::run_unrecorded(SharedVector& vector, const VectorCall& call) {
-  std::unique_ptr<SingleCalls>& calls = single_calls_[static_cast<std::size_t>(call.direction)];
+  std::unique_ptr<StreamedOneShots>& calls = streamed_[static_cast<std::size_t>(call.direction)];
   if (!calls && !wants_streams(Settings{})) return run_agreed(vector, call);
   if (!calls) calls = connect_calls(vector, call);
   return calls->run(call);

@@ -25,7 +25,7 @@ class VectorOneShots {
   CallRecord* record_of(const SharedVector& vector, Direction direction) noexcept;
 
   // By streams, unless something is forced; made by the first call of a direction.
-  std::array<std::unique_ptr<SingleCalls>, SharedVector::directions> single_calls_;
+  std::array<std::unique_ptr<StreamedOneShots>, SharedVector::directions> streamed_;
   KeptCalls kept_;
   // Made by the first call of a direction, if there is a report.
   std::array<std::unique_ptr<CallRecord>, SharedVector::directions> records_;

@@ -73,15 +73,15 @@ class Rows {
   bool add(const ValueField& field) {
     bool in_place = false;
     const ValueBuffers& b = field.buffers;
-    for (int v = 0; v < field.shape.vectors; ++v) {
-      const ByteRange own = row(b.owned, b.owned_stride, v, pattern_.owned, field.shape.width),
-                      ghosts =
-                          row(b.ghosts, b.ghost_stride, v, pattern_.ghost_count, field.shape.width);
+    for (int v = 0; v < field.extent.vectors; ++v) {
+      const ByteRange own = row(b.owned, b.owned_stride, v, pattern_.owned, field.extent.width),
+                      ghosts = row(b.ghosts, b.ghost_stride, v, pattern_.ghost_count,
+                                   field.extent.width);
       if (pattern_.listed && own.begin < ghosts.end && ghosts.begin < own.end) {
         rows_.push_back({std::min(own.begin, ghosts.begin), std::max(own.end, ghosts.end)});
         if (own.begin == ghosts.begin)
           in_place = in_place || pattern_.listed->meet;
-        else if (share_bytes(own, ghosts, *pattern_.listed, field.shape.width))
+        else if (share_bytes(own, ghosts, *pattern_.listed, field.extent.width))
           fail_overlap();
       } else {
         rows_.push_back(own);
@@ -123,12 +123,12 @@ ReadField read_field(const VectorPattern& pattern, const VectorCall& call,
   const MPI_Datatype type = given.type == MPI_Datatype{} ? MPI_DOUBLE : given.type;
   if (type == MPI_DATATYPE_NULL) fail(Errc::argument, "the type of a value is MPI_DATATYPE_NULL");
   ReadField read;
-  ValueShape& shape = read.field.shape;
+  ValueExtent& extent = read.field.extent;
   const std::size_t bytes = bytes_of_type(type);
-  shape.components = number_or_one(given.components, "components");
-  shape.vectors = number_or_one(given.vectors, "vectors");
-  shape.width =
-      checked_multiply(bytes, static_cast<std::size_t>(shape.components), "bytes of an index");
+  extent.components = number_or_one(given.components, "components");
+  extent.vectors = number_or_one(given.vectors, "vectors");
+  extent.width =
+      checked_multiply(bytes, static_cast<std::size_t>(extent.components), "bytes of an index");
   if (call.direction != Direction::forward) {
     const Reduction reduction = reduction_of(type, call.op);
     read.field.combine = reduction.combine, read.reduction = reduction.number;
@@ -136,9 +136,9 @@ ReadField read_field(const VectorPattern& pattern, const VectorCall& call,
 
   const std::int64_t needed = pattern.ghost_count;
   const std::int64_t owned_row =
-      checked_multiply<std::int64_t>(pattern.owned, shape.components, "values of a vector");
+      checked_multiply<std::int64_t>(pattern.owned, extent.components, "values of a vector");
   const std::int64_t ghost_row =
-      checked_multiply<std::int64_t>(needed, shape.components, "values of a vector");
+      checked_multiply<std::int64_t>(needed, extent.components, "values of a vector");
   const auto in_bytes = [&](std::int64_t values) {
     return checked_multiply(static_cast<std::size_t>(values), bytes, "bytes of a vector");
   };
@@ -146,8 +146,8 @@ ReadField read_field(const VectorPattern& pattern, const VectorCall& call,
   ValueBuffers& b = read.field.buffers;
   b.owned = static_cast<std::byte*>(given_field.owned),
   b.ghosts = static_cast<std::byte*>(given_field.ghosts);
-  b.owned_stride = in_bytes(stride_of(given.owned_stride, owned_row, shape.vectors, "owned"));
-  b.ghost_stride = in_bytes(stride_of(given.ghost_stride, ghost_row, shape.vectors, "ghost"));
+  b.owned_stride = in_bytes(stride_of(given.owned_stride, owned_row, extent.vectors, "owned"));
+  b.ghost_stride = in_bytes(stride_of(given.ghost_stride, ghost_row, extent.vectors, "ghost"));
   require_usable(b.owned, "owned"), require_usable(b.ghosts, "ghosts");
   if (pattern.owned > 0 && !b.owned)
     fail(Errc::argument, "`owned` is NULL, but this rank owns ", pattern.owned,
@@ -162,7 +162,7 @@ ReadField read_field(const VectorPattern& pattern, const VectorCall& call,
 // must for arithmetic.
 void order_fields(std::vector<ReadField>& fields) {
   std::ranges::stable_partition(
-      fields, [](const ReadField& read) { return read.field.shape.width % 8 == 0; });
+      fields, [](const ReadField& read) { return read.field.extent.width % 8 == 0; });
 }
 
 }  // namespace
@@ -201,8 +201,8 @@ VectorValues read_values(const VectorPattern& pattern, const VectorCall& call) {
   for (const ReadField& r : read) {
     values.fields.push_back(r.field), values.numbers.push_back(r.number);
     values.in_place = rows.add(r.field) || values.in_place;
-    widths.word(r.field.shape.width);
-    vectors.word(static_cast<std::uint64_t>(r.field.shape.vectors));
+    widths.word(r.field.extent.width);
+    vectors.word(static_cast<std::uint64_t>(r.field.extent.vectors));
     reductions.word(static_cast<std::uint64_t>(r.reduction));
   }
   rows.check();

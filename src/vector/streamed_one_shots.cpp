@@ -9,7 +9,7 @@
 
 namespace tonari {
 
-SingleCalls::SingleCalls(SharedVector& vector, Direction direction, WaitPolicy wait)
+StreamedOneShots::StreamedOneShots(SharedVector& vector, Direction direction, WaitPolicy wait)
     : vector_(vector) {
   make_room_in_flight();
   for (std::size_t s = 0; s < vector.steps(direction); ++s) {
@@ -25,16 +25,17 @@ SingleCalls::SingleCalls(SharedVector& vector, Direction direction, WaitPolicy w
   }
 }
 
-SingleCall& SingleCalls::find(const VectorCall& call) {
-  if (SingleCall* const known = kept_.find([&](SingleCall& each) { return each.same(call); }))
+VectorOneShotCall& StreamedOneShots::find(const VectorCall& call) {
+  if (VectorOneShotCall* const known =
+          kept_.find([&](VectorOneShotCall& each) { return each.same(call); }))
     return *known;
-  return kept_.add(std::make_unique<SingleCall>(vector_, call, read_values(vector_.pattern(), call),
-                                                steps_, streams_));
+  return kept_.add(std::make_unique<VectorOneShotCall>(
+      vector_, call, read_values(vector_.pattern(), call), steps_, streams_));
 }
 
-const Exchange& SingleCalls::run(const VectorCall& call) {
+const Exchange& StreamedOneShots::run(const VectorCall& call) {
   for (const auto& streams : streams_) check_usable(*streams, "vector");
-  SingleCall* found = nullptr;
+  VectorOneShotCall* found = nullptr;
   std::optional<Error> wrong = error_of([&] {
     throw_refusal();
     found = &find(call);
@@ -59,7 +60,7 @@ const Exchange& SingleCalls::run(const VectorCall& call) {
 }
 
 // In the hops to come neighbors wait for values that this rank does not have.
-void SingleCalls::refuse(std::size_t first, const Error& why) {
+void StreamedOneShots::refuse(std::size_t first, const Error& why) {
   for (std::size_t s = first; s < steps_.size(); ++s) {
     direct(s).refuse(why);
     (void)error_of([&] { run_to_end(direct(s)); });

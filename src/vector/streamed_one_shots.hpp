@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The single calls of a vector in one direction, by streams: no call asks the other ranks anything
+// The one-shot calls of a vector in one direction, by streams: no call asks the other ranks anything
 // (ADR 20). Those used last are remembered.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace tonari {
 
-class SingleCalls {
+class StreamedOneShots {
  public:
   // Collective: connects the streams of all steps.
-  SingleCalls(SharedVector& vector, Direction direction, WaitPolicy wait);
+  StreamedOneShots(SharedVector& vector, Direction direction, WaitPolicy wait);
 
   // Reads what a call needs, so that it fails on no rank alone. Local.
   void expect(const VectorCall& call) { (void)find(call); }
@@ -23,7 +23,7 @@ class SingleCalls {
   const Exchange& run(const VectorCall& call);
 
  private:
-  SingleCall& find(const VectorCall& call);
+  VectorOneShotCall& find(const VectorCall& call);
   void refuse(std::size_t first, const Error& why);
   DirectExchange& direct(std::size_t step) const {
     return static_cast<DirectExchange&>(*steps_[step]->exchange);
@@ -32,7 +32,7 @@ class SingleCalls {
   SharedVector& vector_;
   std::vector<std::shared_ptr<Streams>> streams_;  // by step
   std::vector<std::shared_ptr<Prepared>> steps_;   // each holds the exchange on these
-  MostRecent<std::unique_ptr<SingleCall>, 8> kept_;
+  MostRecent<std::unique_ptr<VectorOneShotCall>, 8> kept_;
 };
 
 }  // namespace tonari

@@ -8,10 +8,10 @@
 namespace tonari {
 namespace {
 
-std::size_t bytes_of(std::int64_t indices, const ValueShape& shape) {
+std::size_t bytes_of(std::int64_t indices, const ValueExtent& extent) {
   const auto n = static_cast<std::size_t>(indices);
-  return checked_multiply(checked_multiply(n, shape.width, "bytes of values"),
-                          static_cast<std::size_t>(shape.vectors), "bytes of values");
+  return checked_multiply(checked_multiply(n, extent.width, "bytes of values"),
+                          static_cast<std::size_t>(extent.vectors), "bytes of values");
 }
 
 SpaceId space_of(ValueSpace space) {
@@ -26,10 +26,10 @@ ValueWork::ValueWork(std::shared_ptr<const VectorProgram> program,
     : program_(std::move(program)) {
   fields_.reserve(fields.size());
   for (const ValueField& given : fields) {
-    Field& field = fields_.emplace_back(Field{given.shape, given.combine});
+    Field& field = fields_.emplace_back(Field{given.extent, given.combine});
     field.before = pitch_;
     field.bind(given.buffers);
-    pitch_ = checked_add(pitch_, bytes_of(1, field.shape), "bytes of values");
+    pitch_ = checked_add(pitch_, bytes_of(1, field.extent), "bytes of values");
   }
   if (fields_.size() > 1) pitch_ = round_up(pitch_, alignof(std::max_align_t));
   place_scratch();
@@ -40,7 +40,7 @@ void ValueWork::place_scratch() {
   const auto next = [&](const Field& field) {
     const std::size_t at = scratch;
     scratch =
-        checked_add(at, round_up(bytes_of(program_->scratch, field.shape)), "bytes of values");
+        checked_add(at, round_up(bytes_of(program_->scratch, field.extent)), "bytes of values");
     return at;
   };
   std::vector<std::size_t> at;
@@ -67,14 +67,14 @@ void ValueWork::Field::bind(const ValueBuffers& buffers) {
 std::byte* ValueWork::Field::at(ValueSpace space, std::int64_t index, int vector) const {
   const auto s = static_cast<std::size_t>(space);
   return base[s] + static_cast<std::size_t>(vector) * stride[s] +
-         static_cast<std::size_t>(index) * shape.width;
+         static_cast<std::size_t>(index) * extent.width;
 }
 
 // A message has the fields one behind the other, and of each its vectors.
 std::byte* ValueWork::buffer(const VectorPart& part, const Field& field, int vector) const {
   const std::size_t count = static_cast<std::size_t>(part.places.count());
   return buffers_ + static_cast<std::size_t>(part.buffer) * pitch_ +
-         count * (field.before + static_cast<std::size_t>(vector) * field.shape.width);
+         count * (field.before + static_cast<std::size_t>(vector) * field.extent.width);
 }
 
 Layout ValueWork::bytes_of_message(const VectorPart& part) const {
@@ -83,7 +83,7 @@ Layout ValueWork::bytes_of_message(const VectorPart& part) const {
     bytes.add(reinterpret_cast<std::ptrdiff_t>(first), count);
   };
   for (const Field& field : fields_)
-    for (int v = 0; v < field.shape.vectors; ++v) {
+    for (int v = 0; v < field.extent.vectors; ++v) {
       if (part.buffer >= 0) {
         add(buffer(part, field, v), field.bytes(part.places.count()));
         continue;
@@ -93,7 +93,7 @@ Layout ValueWork::bytes_of_message(const VectorPart& part) const {
           add(field.at(piece.space, piece.at, v), field.bytes(piece.count));
         else
           for (const std::int32_t offset : part.places.offsets(piece))
-            add(field.at(piece.space, piece.at + offset, v), field.shape.width);
+            add(field.at(piece.space, piece.at + offset, v), field.extent.width);
       }
     }
   return bytes;
@@ -112,14 +112,14 @@ AbsoluteBlocks ValueWork::side_of(const std::vector<VectorPart>& parts) const {
 void ValueWork::pack(const VectorPart& part) {
   if (part.buffer < 0) return;
   for (const Field& field : fields_)
-    for (int v = 0; v < field.shape.vectors; ++v) {
+    for (int v = 0; v < field.extent.vectors; ++v) {
       std::byte* to = buffer(part, field, v);
       for (const IndexPiece& piece : part.places.pieces()) {
         const std::byte* const from = field.at(piece.space, piece.at, v);
         if (piece.offsets < 0)
           std::memcpy(to, from, field.bytes(piece.count));
         else
-          gather_values(to, from, part.places.offsets(piece), field.shape.width);
+          gather_values(to, from, part.places.offsets(piece), field.extent.width);
         to += field.bytes(piece.count);
       }
     }
@@ -128,7 +128,7 @@ void ValueWork::pack(const VectorPart& part) {
 void ValueWork::unpack(const VectorPart& part) {
   if (part.buffer < 0) return;
   for (const Field& field : fields_)
-    for (int v = 0; v < field.shape.vectors; ++v) {
+    for (int v = 0; v < field.extent.vectors; ++v) {
       const std::byte* from = buffer(part, field, v);
       for (const IndexPiece& piece : part.places.pieces()) {
         std::byte* const to = field.at(piece.space, piece.at, v);
@@ -138,7 +138,7 @@ void ValueWork::unpack(const VectorPart& part) {
         else if (piece.offsets < 0)
           std::memcpy(to, from, field.bytes(piece.count));
         else
-          scatter_values(to, from, part.places.offsets(piece), field.shape.width);
+          scatter_values(to, from, part.places.offsets(piece), field.extent.width);
         from += field.bytes(piece.count);
       }
     }
@@ -146,7 +146,7 @@ void ValueWork::unpack(const VectorPart& part) {
 
 void ValueWork::run(const std::vector<LocalMove>& moves) {
   for (const Field& field : fields_)
-    for (int v = 0; v < field.shape.vectors; ++v)
+    for (int v = 0; v < field.extent.vectors; ++v)
       for (const LocalMove& m : moves) {
         std::byte* const to = field.at(m.to.space, m.to.at, v);
         const std::byte* const from = field.at(m.from.space, m.from.at, v);

@@ -18,7 +18,7 @@
 namespace tonari {
 
 // The values of an index.
-struct ValueShape {
+struct ValueExtent {
   std::size_t width = 8;  // bytes of all components
   int components = 1, vectors = 1;
 };
@@ -31,7 +31,7 @@ struct ValueBuffers {
 
 // One of the fields that an exchange takes along.
 struct ValueField {
-  ValueShape shape;
+  ValueExtent extent;
   ValueBuffers buffers;
   Combine combine = nullptr;  // reverse
 };
@@ -72,7 +72,7 @@ class ValueWork final : public LocalWork {
 
  private:
   struct Field {
-    ValueShape shape;
+    ValueExtent extent;
     Combine combine;
     std::array<std::byte*, 3> base{};  // by ValueSpace
     std::array<std::size_t, 3> stride{};
@@ -81,9 +81,9 @@ class ValueWork final : public LocalWork {
     void bind(const ValueBuffers& buffers);
     std::byte* at(ValueSpace space, std::int64_t index, int vector) const;
     std::size_t bytes(std::int64_t count) const {
-      return static_cast<std::size_t>(count) * shape.width;
+      return static_cast<std::size_t>(count) * extent.width;
     }
-    std::size_t components() const { return static_cast<std::size_t>(shape.components); }
+    std::size_t components() const { return static_cast<std::size_t>(extent.components); }
   };
   AbsoluteBlocks side_of(const std::vector<VectorPart>& parts) const;
   void place_scratch();

@@ -147,7 +147,7 @@ TEST_F(InPlaceSingleCopy, BlocksWithGapsOnOneRankGoThroughCells) {
 }
 
 // The address is told anew at each start.
-TEST_F(InPlaceSingleCopy, SingleCallsOnOtherBuffers) {
+TEST_F(InPlaceSingleCopy, OneShotCallsOnOtherBuffers) {
   Random common(random_seed());
   lay_out(common, 200'000);
   std::vector<std::vector<Byte>> buffers(3, data);

@@ -154,8 +154,8 @@ TEST(Blocks, OneMessageForEachRank) {
   must(tonari_request_free(&request));
 }
 
-// Single calls keep an exchange for each set of arrays; one rank alone may bring others.
-TEST(Blocks, SingleCallsWithOtherArrays) {
+// One-shot calls keep an exchange for each set of arrays; one rank alone may bring others.
+TEST(Blocks, OneShotCallsWithOtherArrays) {
   Random random(43);
   Blocks blocks = draw(random, 2);
   Arrays one(blocks), two(blocks);

@@ -102,7 +102,7 @@ contains
                       'every other element on one rank')
     call tonari_alltoall(field(2, :), 4, MPI_DOUBLE_PRECISION, in, 4, MPI_DOUBLE_PRECISION, near, &
                          ierror)
-    call expect_error(ierror, TONARI_ERR_ARGUMENT, 'not contiguous', 'a row in a single call')
+    call expect_error(ierror, TONARI_ERR_ARGUMENT, 'not contiguous', 'a row in a one-shot call')
     call tonari_alltoall(MPI_IN_PLACE, 1, MPI_DOUBLE_PRECISION, in, 1, MPI_DOUBLE_PRECISION, near, &
                          ierror)
     call expect_error(ierror, TONARI_ERR_ARGUMENT, 'MPI_IN_PLACE', 'MPI_IN_PLACE has no meaning')

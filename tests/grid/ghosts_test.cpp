@@ -71,7 +71,7 @@ TEST(GridGhosts, ThoseThatWereChosenAreFilled) {
 }
 
 // More kinds of calls than a grid keeps exchanges of.
-TEST(GridGhosts, ManySingleCallsInTurn) {
+TEST(GridGhosts, ManyOneShotCallsInTurn) {
   TestGrid t(plain_geometry(2, 8, 3), TONARI_STORAGE_ARRAY);
   for (int round = 0; round < 30; ++round) {
     ChosenGhosts chosen;

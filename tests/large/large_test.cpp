@@ -362,7 +362,7 @@ class LargeGhosts : public Large {
     while (k < end && cells[static_cast<std::size_t>(k)] == want(k)) ++k;
     EXPECT_EQ(k, end) << "the first wrong cell of " << first << " to " << end;
   }
-  // forward(), then reverse(): single calls
+  // forward(), then reverse(): one-shot calls
   template <class Forward, class Reverse>
   void exchange(Forward forward, Reverse reverse) {
     for (std::int64_t k = 0; k < own_cells; ++k)

@@ -23,7 +23,7 @@
 //                      --call MPI_... [--calls n]       bad luck in such a call of the MPI, after n
 //   --grid                ghosts of a grid that are the neighbors' pages, instead
 //   --once                one-shot calls instead of a request; who leaves frees the neighborhood
-//   --vector              single calls on a vector, instead; who leaves frees that
+//   --vector              one-shot calls on a vector, instead; who leaves frees that
 //   --threads single      MPI_Init instead of MPI_Init_thread
 //   --refuse              this process may not read the memory of others
 //   --shm-dir path        only the last rank gets it, as TONARI_SHM_DIR

@@ -56,7 +56,7 @@ class VectorErrors : public testing::Test {
     double* theirs;
     MPI_Op op = MPI_SUM;
   };
-  // A call with values that are wrong on the last rank, as a request and as a single call.
+  // A call with values that are wrong on the last rank, as a request and as a one-shot call.
   template <class Bend>
   void refuse_values(Words words, Bend bend, int code = TONARI_ERR_ARGUMENT, bool reverse = false) {
     Values bent{{}, x, ghosts};

@@ -55,7 +55,7 @@ class VectorForward : public VectorTest {
     return types[pick(random, 0, 5)];
   }
 
-  // arrays: that one request exchanges in turn; 0: single calls, with any.
+  // arrays: that one request exchanges in turn; 0: one-shot calls, with any.
   void exchange(tonari_vector vector, const Sharing& s, Random& common, const std::string& channel,
                 int arrays) {
     const bool once = arrays == 0;
@@ -82,7 +82,7 @@ class VectorForward : public VectorTest {
         run(request, (world_rank() + round) % 2 == 0);
       EXPECT_TRUE(a.memory == wanted)
           << "round " << round << "\n"
-          << (request ? tonari_request_describe(request) : "single call");
+          << (request ? tonari_request_describe(request) : "one-shot call");
     }
     must(tonari_request_free(&request));
   }

@@ -178,7 +178,7 @@ inline bool places_meet(const Links& links) {
   });
 }
 
-// Fields of any kinds, through requests and single calls, all ways.
+// Fields of any kinds, through requests and one-shot calls, all ways.
 inline void expect_exchanges(tonari_vector vector, const Links& links, Random& common, int most) {
   MPI_Datatype triple;
   MPI_Type_contiguous(3, MPI_CHAR, &triple);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Single calls go by streams once the first of a direction has connected them: nothing is made or
+// One-shot calls go by streams once the first of a direction has connected them: nothing is made or
 // asked any more, and what is wrong is heard by those who exchange with the rank that is wrong.
 #include "support/counting.hpp"
 #include "vector/vectors.hpp"
@@ -10,7 +10,7 @@ using namespace tonari::test;
 
 constexpr int part = 5;
 
-class SingleCalls : public VectorTest {
+class OneShotCalls : public VectorTest {
  protected:
   void TearDown() override { free(); }
   void free() { must(tonari_vector_free(&vector)); }
@@ -54,7 +54,7 @@ class SingleCalls : public VectorTest {
   double x[6 * part] = {}, ghosts[12] = {};
 };
 
-TEST_F(SingleCalls, ThoseThatComeAgainMakeAndAskNothing) {
+TEST_F(OneShotCalls, ThoseThatComeAgainMakeAndAskNothing) {
   if (!counts_allocations()) GTEST_SKIP() << "a sanitizer allocates";
   for (const std::string& route : routes_of_case(0)) {
     make(route);
@@ -84,7 +84,7 @@ TEST_F(SingleCalls, ThoseThatComeAgainMakeAndAskNothing) {
   }
 }
 
-TEST_F(SingleCalls, ThoseThatCombineMakeAndAskNothingEither) {
+TEST_F(OneShotCalls, ThoseThatCombineMakeAndAskNothingEither) {
   if (!counts_allocations()) GTEST_SKIP() << "a sanitizer allocates";
   make("direct");
   for (int round = 0; round < 4; ++round) {
@@ -110,7 +110,7 @@ TEST_F(SingleCalls, ThoseThatCombineMakeAndAskNothingEither) {
 }
 
 // Neighbors hear of it while they combine, and theirs when they wait for the results.
-TEST_F(SingleCalls, WrongArgumentsOfOneRankThatCombines) {
+TEST_F(OneShotCalls, WrongArgumentsOfOneRankThatCombines) {
   make("direct");
   must(tonari_vector_combine(vector, nullptr, MPI_SUM, x, ghosts));
   const bool errs = rank == last;
@@ -123,7 +123,7 @@ TEST_F(SingleCalls, WrongArgumentsOfOneRankThatCombines) {
   free();
 }
 
-TEST_F(SingleCalls, WrongArgumentsOfOneRank) {
+TEST_F(OneShotCalls, WrongArgumentsOfOneRank) {
   for (const char* nodes : {"", "1"}) {
     Nodes::set(nodes);
     make("direct");
@@ -155,7 +155,7 @@ TEST_F(SingleCalls, WrongArgumentsOfOneRank) {
 
 // Of two fields with two vectors each, any two arrays that share a value, be it the last, are found
 // after calls whose arrays were right. Arrays that only touch each other are right.
-TEST_F(SingleCalls, ArraysThatOverlapAfterGoodCalls) {
+TEST_F(OneShotCalls, ArraysThatOverlapAfterGoodCalls) {
   make("direct");
   tonari_vector_values values{};
   values.vectors = 2, values.owned_stride = part + 1, values.ghost_stride = 3;
@@ -182,7 +182,7 @@ TEST_F(SingleCalls, ArraysThatOverlapAfterGoodCalls) {
     }
 }
 
-TEST_F(SingleCalls, ValuesThatDiffer) {
+TEST_F(OneShotCalls, ValuesThatDiffer) {
   if (ranks == 1) GTEST_SKIP() << "one rank agrees with itself";
   for (const char* nodes : {"", "1"}) {
     Nodes::set(nodes);
@@ -210,7 +210,7 @@ TEST_F(SingleCalls, ValuesThatDiffer) {
 
 // Whoever gets no values of the rank that is wrong, nor any by way of it, gets right ones. Nobody
 // waits for ever, and all hops stay in step.
-TEST_F(SingleCalls, WrongArgumentsAcrossHops) {
+TEST_F(OneShotCalls, WrongArgumentsAcrossHops) {
   for (const std::string& route : routes()) {
     make(route);
     for (int who = 0; who < ranks; ++who) {
@@ -231,7 +231,7 @@ TEST_F(SingleCalls, WrongArgumentsAcrossHops) {
 }
 
 // A type that is gone, and another one in its place.
-TEST_F(SingleCalls, TypesThatComeAndGo) {
+TEST_F(OneShotCalls, TypesThatComeAndGo) {
   make("direct");
   for (int round = 0; round < 12; ++round) {
     const int length = round % 3 + 1;

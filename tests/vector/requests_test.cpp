@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Exchanges of vectors as requests: several in flight, mixed with others; freed vectors; single
-// calls; what is left of many vectors.
+// Exchanges of vectors as requests: several in flight, mixed with others; freed vectors;
+// one-shot calls; what is left of many vectors.
 #include <tonari/grid.h>
 
 #include "memory/held.hpp"
@@ -82,7 +82,7 @@ TEST(VectorRequests, SeveralInFlight) {
   for (tonari_request& request : requests) must(tonari_request_free(&request));
 }
 
-// While one is under way, others are made, and single calls run.
+// While one is under way, others are made, and one-shot calls run.
 TEST(VectorRequests, CallsBetweenStartAndWait) {
   RingVector a(second_route()), b("direct");
   a.fill(1), b.fill(2);
@@ -207,8 +207,8 @@ TEST(VectorRequests, TellOnceWhenTheyHavePaid) {
   must(tonari_request_free(&request));
 }
 
-// Single calls with more kinds of values than are kept, from buffers that move.
-TEST(VectorRequests, SingleCallsOfManyKinds) {
+// One-shot calls with more kinds of values than are kept, from buffers that move.
+TEST(VectorRequests, OneShotCallsOfManyKinds) {
   if (very_slow()) GTEST_SKIP() << "what is kept does not depend on the number of ranks";
   RingVector a(second_route());
   for (int round = 0; round < 2; ++round)
@@ -228,7 +228,7 @@ TEST(VectorRequests, SingleCallsOfManyKinds) {
 }
 
 // The second of two like calls makes nothing new.
-TEST(VectorRequests, SingleCallsAreKept) {
+TEST(VectorRequests, OneShotCallsAreKept) {
   RingVector a(second_route());
   must(tonari_vector_forward(a.vector, nullptr, a.x, a.ghosts));
   a.fill(3);

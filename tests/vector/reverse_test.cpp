@@ -76,7 +76,7 @@ class VectorReverse : public VectorTest {
         run(request, (world_rank() + round) % 2 == 0);
       EXPECT_TRUE(a.memory == wanted)
           << "round " << round << "\n"
-          << (request ? tonari_request_describe(request) : "single call");
+          << (request ? tonari_request_describe(request) : "one-shot call");
     }
     must(tonari_request_free(&request));
   }

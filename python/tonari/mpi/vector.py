@@ -42,7 +42,7 @@ class Vector(Collective):
     """N values partitioned over ranks: each index has one owner, and any rank may need any.
 
     A forward exchange brings the owners' values to all that need them: ghosts[k] becomes the value
-    of indices[k]. A reverse exchange combines all ghosts at their owners. Single calls (forward,
+    of indices[k]. A reverse exchange combines all ghosts at their owners. One-shot calls (forward,
     reverse, combine) return when they are complete; those with _init return a Request.
 
     Arrays `owned` and `ghosts` have one shape but for the number of values:

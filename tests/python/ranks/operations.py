@@ -179,7 +179,7 @@ def on_all(use: Callable[[Pattern, str, Case, Arguments], None]) -> None:
                 use(pattern, name, case, case.arguments())
 
 
-def check_single_calls() -> None:
+def check_one_shot_calls() -> None:
     def use(pattern: Pattern, name: str, case: Case, arguments: Arguments) -> None:
         for time in range(2):
             case.fill(time)

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "neighborhood/one_shot_call.hpp"
+
+#include <algorithm>
+
+#include "request/buffer.hpp"
+
+namespace tonari {
+namespace {
+
+std::intptr_t number(const void* address) { return reinterpret_cast<std::intptr_t>(address); }
+
+}  // namespace
+
+OneShotCall::Side::Side(const BufferArguments& given, std::size_t blocks,
+                        const std::vector<Block>& read)
+    : KnownSide(given, blocks) {
+  for (const Block& block : read) {
+    if (block.bytes == 0) continue;
+    const std::ptrdiff_t at = number(block.address) - number(given.buffer);
+    const auto [first, end] = block.layout ? block.layout->span()
+                                           : std::pair<std::ptrdiff_t, std::ptrdiff_t>(
+                                                 0, static_cast<std::ptrdiff_t>(block.bytes));
+    low = has_bytes ? std::min(low, at + first) : at + first;
+    high = has_bytes ? std::max(high, at + end) : at + end;
+    has_bytes = true;
+  }
+}
+
+// Not at addresses that the system gives to nobody, or that do not exist.
+bool OneShotCall::Side::fits(const void* buffer) const {
+  std::intptr_t first = 0, end = 0;
+  return !is_no_buffer(buffer) && !on_gpu(buffer) &&
+         !(has_bytes && (__builtin_add_overflow(number(buffer), low, &first) ||
+                         __builtin_add_overflow(number(buffer), high, &end) ||
+                         first < static_cast<std::intptr_t>(first_page)));
+}
+
+OneShotCall::OneShotCall(const Call& call, const LocalTopology& topology, const Binding& read)
+    : collective(call.collective),
+      freed(marked_types_freed()),
+      send(call.send, call.blocks_sent(topology), read.send),
+      recv(call.recv, call.blocks_received(topology), read.recv),
+      arrivals(tonari::arrivals(topology, read)),
+      base(call.recv.buffer) {
+  remember(call);
+}
+
+bool OneShotCall::same(const Call& call) {
+  if (call.collective != collective || !send.same(call.send) || !recv.same(call.recv)) return false;
+  const std::uint64_t now = marked_types_freed();
+  if (now == freed) return true;
+  if (!send.same_types() || !recv.same_types()) return false;
+  freed = now;
+  return true;
+}
+
+bool OneShotCall::fits(const Call& call) const {
+  if (!send.fits(call.send.buffer) || !recv.fits(call.recv.buffer)) return false;
+  if (!send.has_bytes || !recv.has_bytes) return true;
+  const std::intptr_t out = number(call.send.buffer), in = number(call.recv.buffer);
+  if (out + send.high <= in + recv.low || in + recv.high <= out + send.low) return true;
+  const auto end = distances.begin() + std::min(known_distances, distances.size());
+  return std::find(distances.begin(), end, static_cast<std::uintptr_t>(in - out)) != end;
+}
+
+void OneShotCall::remember(const Call& call) {
+  distances[known_distances++ % distances.size()] =
+      static_cast<std::uintptr_t>(number(call.recv.buffer) - number(call.send.buffer));
+}
+
+}  // namespace tonari
