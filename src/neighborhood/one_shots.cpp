@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "neighborhood/read_call.hpp"
+#include "one_shot/connect_streams.hpp"
 #include "request/buffer.hpp"
 
 namespace tonari {

@@ -3,6 +3,7 @@
 
 #include "engine/wait/agree.hpp"
 #include "neighborhood/make_request.hpp"
+#include "one_shot/connect_streams.hpp"
 #include "request/settings.hpp"
 
 namespace tonari {

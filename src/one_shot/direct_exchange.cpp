@@ -5,26 +5,10 @@
 #include <array>
 #include <cstring>
 
-#include "engine/run/wiring.hpp"
-#include "engine/wait/named_rank.hpp"
 #include "memory/program_stores.hpp"
 
 namespace tonari {
 namespace {
-
-constexpr Bytes staged_bytes = std::size_t{64} << 10;
-
-std::uintptr_t address(const void* at) { return reinterpret_cast<std::uintptr_t>(at); }
-
-// Calls visit for each piece of memory.
-template <class Visit>
-void for_pieces(const Layout& layout, const std::byte* base, const Visit& visit) {
-  for (const Run& run : layout.runs())
-    for (std::size_t k = 0; k < run.count; ++k)
-      visit(Piece{address(base) + static_cast<std::uintptr_t>(
-                                      run.offset + run.stride * static_cast<std::ptrdiff_t>(k)),
-                  run.length});
-}
 
 std::byte* first_piece(std::byte* base, const Layout& layout) {
   return moved(base, layout.runs()[0].offset);
@@ -40,8 +24,7 @@ Bytes bytes_of(const MessageHead& head, std::size_t blocks) {
 // ---- the exchange
 
 DirectExchange::DirectExchange(std::shared_ptr<Streams> streams, WaitPolicy wait, Notices notices)
-    : PolledExchange(streams->comm(), wait),
-      streams_(std::move(streams)),
+    : StreamedExchange(std::move(streams), wait),
       notices_(notices),
       links_(std::make_unique<Link[]>(streams_->size())),
       long_messages_(wait.crowded ? LongMessages::Sample::turn : LongMessages::Sample::call) {
@@ -52,27 +35,6 @@ DirectExchange::DirectExchange(std::shared_ptr<Streams> streams, WaitPolicy wait
   }
 }
 
-DirectExchange::~DirectExchange() {
-  if (left_ > 0 && !in_forked_child()) streams_->leave();
-}
-
-void DirectExchange::give_up() {
-  if (left_ > 0) streams_->leave();
-}
-
-void DirectExchange::bind(const DirectMessages& messages, const Spaces& spaces) {
-  bound_ = &messages;
-  spaces_ = spaces;
-  refused_ = false;
-}
-
-void DirectExchange::refuse(const Error& why) {
-  bound_ = nullptr;
-  refused_ = true;
-  // as the others read it, if there are any
-  failure_ = streams_->size() > 0 ? with_rank(streams_->rank(), why) : why;
-}
-
 void DirectExchange::start() {
   const bool reads = long_messages_.begin(bound_ ? bound_->longest : 0);
   read_from_ = reads ? LongMessages::least : LongMessages::most;
@@ -81,22 +43,12 @@ void DirectExchange::start() {
 }
 
 bool DirectExchange::test() {
-  timed([&] {
-    if (streams_->any_shared())
-      PolledExchange::test();
-    else if (left_ > 0)
-      test_by([this] { return advance(); });
-  });
+  timed([&] { StreamedExchange::test(); });
   return finished();
 }
 
 void DirectExchange::wait() {
-  timed([&] {
-    if (streams_->any_shared())
-      PolledExchange::wait();
-    else
-      wait_by([this] { return advance(); });
-  });
+  timed([&] { StreamedExchange::wait(); });
 }
 
 template <class Part>
@@ -109,8 +61,7 @@ void DirectExchange::timed(const Part& part) {
 }
 
 void DirectExchange::start_all() {
-  if (!refused_) failure_.reset();
-  failed_rank_ = -1;
+  failure_.begin();
   for (std::size_t k = 0; k < streams_->size(); ++k) {
     StreamPeer& peer = (*streams_)[k];
     Link& link = links_[k];
@@ -129,7 +80,7 @@ void DirectExchange::start_all() {
   for (std::size_t k = 0; k < streams_->size(); ++k)
     if (links_[k].out != Stage::done) step_out(k);
   copy_self();
-  if (left_ == 0) conclude();
+  if (left_ == 0) failure_.rethrow();
 }
 
 void DirectExchange::copy_self() const {
@@ -143,7 +94,7 @@ void DirectExchange::copy_self() const {
 
 bool DirectExchange::advance() {
   const bool moved = step_all();
-  if (moved && left_ == 0) conclude();
+  if (moved && left_ == 0) failure_.rethrow();
   return moved;
 }
 
@@ -164,16 +115,6 @@ bool DirectExchange::step_all() {
         missed = missed || by_mpi;
     }
   return moved;
-}
-
-void DirectExchange::conclude() {
-  if (failure_) throw *failure_;
-}
-
-void DirectExchange::failed(std::int32_t rank, const Error& error) {
-  if (failure_ && (refused_ || failed_rank_ <= rank)) return;
-  failure_ = error;
-  failed_rank_ = rank;
 }
 
 void DirectExchange::check_peers() const {
@@ -206,7 +147,7 @@ bool DirectExchange::begin_out(StreamPeer& peer, Link& link,
   std::byte* const at = peer.out->first();
   if (!at) return false;
   if (!message) {
-    push_failure(*peer.out, at, *failure_);
+    push_failure(*peer.out, at);
     end_out(peer, link);
     return true;
   }
@@ -273,9 +214,9 @@ void DirectExchange::end_out(StreamPeer& peer, Link& link) {
   peer.out_queue.next();
 }
 
-void DirectExchange::push_failure(OutStream& out, std::byte* at, const Error& error) const {
-  const std::size_t length = write_sentence(error, at, out.first_room());
-  out.push_first({MessageHead::failed, static_cast<std::uint32_t>(error.code())}, length);
+void DirectExchange::push_failure(OutStream& out, std::byte* at) const {
+  const std::size_t length = failure_.write(at, out.first_room());
+  out.push_first({MessageHead::failed, static_cast<std::uint32_t>(failure_.code())}, length);
 }
 
 // Whoever sends nothing here tells in this way that what it received was wrong. By who has the turn
@@ -285,7 +226,8 @@ void DirectExchange::look_for_notice(StreamPeer& peer) {
   std::size_t bytes = 0;
   const std::byte* const at = peer.in->first(head, bytes);
   if (!at) return;
-  failed(peer.edges.rank, told_by(peer.edges.rank, static_cast<Errc>(head.detail), at, bytes));
+  failure_.add(peer.edges.rank,
+               told_by(peer.edges.rank, static_cast<Errc>(head.detail), at, bytes));
   peer.in->release();
 }
 
@@ -332,7 +274,8 @@ void DirectExchange::take_first(StreamPeer& peer, Link& link,
   if (head.kind >= MessageHead::hop) fail_on_ways(streams_->rank(), peer.edges.rank);
   link.drop = !message;
   if (head.kind == MessageHead::failed) {
-    failed(peer.edges.rank, told_by(peer.edges.rank, static_cast<Errc>(head.detail), at, bytes));
+    failure_.add(peer.edges.rank,
+                 told_by(peer.edges.rank, static_cast<Errc>(head.detail), at, bytes));
     peer.in->release();
     link.drop = false;  // it knows
     return end_in(peer, link);
@@ -345,8 +288,8 @@ void DirectExchange::take_first(StreamPeer& peer, Link& link,
     const std::size_t count = std::min(bytes / sizeof(Piece), most_pieces);
     std::memcpy(from.data(), at, count * sizeof(Piece));
     for (std::size_t n = 0; !link.drop && n < message->recv.size(); ++n)
-      fetch(peer, std::span(from).first(count), base(message->receive_to), message->recv[n],
-            message->scattered);
+      reader_.read(*streams_, peer, std::span(from).first(count), base(message->receive_to),
+                   message->recv[n], message->scattered);
   } else if (!link.drop && bytes == link.incoming && message->whole) {
     link.received = bytes;
     std::byte* const to = first_piece(base(message->receive_to), message->recv[0]);
@@ -375,7 +318,7 @@ void DirectExchange::judge(StreamPeer& peer, Link& link, const DirectMessages::M
     return;
   const auto wrong = misfit(*bound_, message, peer, streams_->rank(), head);
   link.drop = wrong->drop;
-  failed(peer.edges.rank, wrong->error);
+  failure_.add(peer.edges.rank, wrong->error);
 }
 
 bool DirectExchange::receive_parts(StreamPeer& peer, Link& link,
@@ -399,84 +342,10 @@ void DirectExchange::end_in(StreamPeer& peer, Link& link) {
   // Without an edge back this is how the sender learns of it; if there is no room, it knows of
   // earlier ones that it has not looked at.
   if (link.drop && peer.edges.sent.empty() && notices_ == Notices::sent)
-    if (std::byte* const at = peer.out->first()) push_failure(*peer.out, at, *failure_);
+    if (std::byte* const at = peer.out->first()) push_failure(*peer.out, at);
   link.in = Stage::done;
   --left_;
   peer.in_queue.next();
-}
-
-// How far a list of pieces of another rank's memory has been read.
-struct DirectExchange::Position {
-  std::span<const Piece> list;
-  std::size_t piece = 0;
-  Bytes done = 0;  // of this piece
-};
-
-// The next `bytes` of a list, which go to these pieces.
-void DirectExchange::read(const StreamPeer& peer, Position& from, std::span<const Piece> here,
-                          Bytes bytes) const {
-  std::array<Piece, most_pieces> there;
-  std::size_t pieces = 0;
-  for (Bytes left = bytes; left > 0 && from.piece < from.list.size(); ++pieces) {
-    const Piece& next = from.list[from.piece];
-    const Bytes some = std::min(left, next.bytes - from.done);
-    there[pieces] = {next.address + from.done, some};
-    left -= some, from.done += some;
-    if (from.done == next.bytes) ++from.piece, from.done = 0;
-  }
-  const int error =
-      read_process(streams_->node().process(peer.index), here, std::span(there).first(pieces));
-  // A sender that gave up may have changed what was read. One that completed cannot have left.
-  if (error == 0 && !streams_->had_left(peer)) return;
-  streams_->check(peer, error);
-  fail(Errc::memory, "the memory of rank ", peer.edges.rank, " can no longer be read (",
-       std::strerror(error), "); set TONARI_CHANNEL=p2p-packed");
-}
-
-void DirectExchange::fetch(const StreamPeer& peer, std::span<const Piece> from, std::byte* base,
-                           const Layout& to, bool scattered) {
-  Position position{from};
-  if (scattered) return fetch_and_scatter(peer, position, base, to);
-  std::array<Piece, most_pieces> here;
-  std::size_t count = 0;
-  Bytes bytes = 0;
-  for_pieces(to, base, [&](const Piece& piece) {
-    here[count++] = piece;
-    bytes += piece.bytes;
-  });
-  if (count > 0) read(peer, position, std::span(here).first(count), bytes);
-}
-
-// Many pieces of few bytes each would take a system call for every most_pieces of them.
-void DirectExchange::fetch_and_scatter(const StreamPeer& peer, Position& from, std::byte* base,
-                                       const Layout& to) {
-  Walk walk(base, to);
-  const Bytes all = to.bytes();
-  if (staged_.size() < all) staged_.resize(std::min(all, staged_bytes));
-  for (Bytes some, done = 0; done < all; done += some) {
-    some = std::min<Bytes>(all - done, staged_.size());
-    const Piece here{address(staged_.data()), some};
-    read(peer, from, {&here, 1}, some);
-    walk.scatter(staged_.data(), some);
-  }
-}
-
-// ---- streams of a neighborhood
-
-std::shared_ptr<Streams> connect_streams(Context& context) {
-  context.reserve_tags(stream_tags);
-  return std::make_shared<Streams>(connect_group(context),
-                                   neighbors_of(context.topology(), context.ranks()),
-                                   context.shared_comm(), context.first_tag());
-}
-
-void check_usable(const Streams& streams, const char* owner) {
-  if (in_forked_child())
-    fail(Errc::argument, "this process is a child of the one that made the ", owner,
-         ", by fork(); exchange there");
-  if (streams.left())
-    fail(Errc::peer, "an earlier one-shot call on this ", owner,
-         " failed in the middle, or was given up; free the ", owner, " and make another");
 }
 
 // ---- reports

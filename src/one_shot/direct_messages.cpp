@@ -2,12 +2,8 @@
 #include "one_shot/direct_messages.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <map>
-#include <string_view>
 
 #include "base/hash.hpp"
-#include "engine/wait/named_rank.hpp"
 #include "memory/process.hpp"
 #include "one_shot/long_messages.hpp"
 
@@ -73,32 +69,6 @@ std::size_t pieces_of(const Layout& layout) {
 
 }  // namespace
 
-std::vector<NeighborEdges> neighbors_of(const LocalTopology& topology, int ranks) {
-  const Vertex& vertex = topology.vertex;
-  std::map<std::int32_t, NeighborEdges> found;  // by distance
-  const auto of = [&](std::int32_t rank) -> NeighborEdges& {
-    NeighborEdges& edges = found[(rank - vertex.rank + ranks) % ranks];
-    edges.rank = rank;
-    return edges;
-  };
-  for (std::uint32_t i = 0; i < vertex.targets.size(); ++i)
-    if (vertex.targets[i] >= 0 && vertex.targets[i] != vertex.rank)
-      of(vertex.targets[i]).sent.push_back(i);
-  for (std::uint32_t j = 0; j < vertex.sources.size(); ++j)
-    if (vertex.sources[j] >= 0 && vertex.sources[j] != vertex.rank)
-      of(vertex.sources[j]).received.push_back(j);
-  std::vector<NeighborEdges> all;
-  for (auto& [distance, edges] : found) {
-    std::ranges::stable_sort(edges.received, {},
-                             [&](std::uint32_t j) { return vertex.origins[j]; });
-    for (std::uint32_t j : edges.received)
-      edges.received_numbers.push_back(
-          static_cast<std::uint32_t>(given_number(topology, Buffer::recv, j)));
-    all.push_back(std::move(edges));
-  }
-  return all;
-}
-
 SelfEdges self_edges_of(const Vertex& vertex) {
   SelfEdges edges;
   for (std::uint32_t j = 0; j < vertex.sources.size(); ++j)
@@ -144,23 +114,6 @@ DirectMessages direct_messages(const Streams& streams, const LocalTopology& topo
 
 void DirectMessages::differ_in_collective(std::uint32_t, std::uint32_t) {
   fail(Errc::mismatch, "some ranks call an all-to-all where others call an allgather");
-}
-
-std::size_t write_sentence(const Error& error, std::byte* at, std::size_t room) {
-  const std::string_view sentence = error.what();
-  const std::size_t length = std::min(sentence.size(), room);
-  std::memcpy(at, sentence.data(), length);
-  return length;
-}
-
-Error told_by(std::int32_t rank, Errc code, const std::byte* at, std::size_t bytes) {
-  return with_rank(rank, Error(code, {reinterpret_cast<const char*>(at), bytes}));
-}
-
-void fail_on_ways(std::int32_t one, std::int32_t other) {
-  fail(Errc::mismatch, "ranks ", std::min(one, other), " and ", std::max(one, other),
-       " call different operations, or with blocks of different sizes; all must have the same; ",
-       "free the neighborhood and make another");
 }
 
 void DirectMessages::seal(Message& message, std::uint32_t detail) {

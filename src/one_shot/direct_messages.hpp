@@ -3,7 +3,6 @@
 // from a call's arguments, used for any buffers.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,15 +14,9 @@
 
 namespace tonari {
 
-// Where the spaces of an exchange lie, by their numbers.
-using Spaces = std::array<std::byte*, 3>;
-
 // The edges of a rank that lead to it, as pairs of send and receive block.
 using SelfEdges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-// The edges of a rank by neighbor, the next higher rank first, so that not all send to the same one
-// first.
-std::vector<NeighborEdges> neighbors_of(const LocalTopology& topology, int ranks);
 SelfEdges self_edges_of(const Vertex& vertex);
 
 struct DirectMessages {
@@ -67,13 +60,5 @@ struct Misfit {
 };
 std::optional<Misfit> misfit(const DirectMessages& all, const DirectMessages::Message& message,
                              const StreamPeer& peer, std::int32_t rank, const MessageHead& head);
-
-// What a rank says in a message instead of its blocks, and how another one understands it.
-std::size_t write_sentence(const Error& error, std::byte* at, std::size_t room);
-Error told_by(std::int32_t rank, Errc code, const std::byte* at, std::size_t bytes);
-
-// Two ranks that send in different ways cannot understand each other. The sentence is the same on
-// both.
-[[noreturn]] void fail_on_ways(std::int32_t one, std::int32_t other);
 
 }  // namespace tonari

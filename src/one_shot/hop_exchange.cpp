@@ -4,9 +4,6 @@
 #include <algorithm>
 
 #include "copy/walk.hpp"
-#include "engine/run/wiring.hpp"
-#include "engine/wait/in_flight.hpp"
-#include "engine/wait/named_rank.hpp"
 
 namespace tonari {
 namespace {
@@ -27,17 +24,7 @@ Error different_sizes(std::int32_t one, Bytes bytes, std::int32_t other, Bytes o
 }  // namespace
 
 HopExchange::HopExchange(std::shared_ptr<Streams> streams, WaitPolicy wait)
-    : PolledExchange(streams->comm(), wait),
-      streams_(std::move(streams)),
-      links_(streams_->size()) {}
-
-HopExchange::~HopExchange() {
-  if (!in_forked_child()) give_up();
-}
-
-void HopExchange::give_up() {
-  if (left_ > 0) streams_->leave();
-}
+    : StreamedExchange(std::move(streams), wait), links_(streams_->size()) {}
 
 void HopExchange::make_room(const HopPlan& plan) {
   const std::size_t all = plan.plan.size();
@@ -48,23 +35,20 @@ void HopExchange::make_room(const HopPlan& plan) {
 void HopExchange::bind(const HopMessages& messages, const Spaces& spaces) {
   make_room(*messages.plan);
   if (scratch_.bytes() < messages.scratch) scratch_ = Memory(messages.scratch);
-  plan_ = messages.plan.get(), bound_ = &messages;
-  spaces_ = spaces;
-  refused_ = false;
+  plan_ = messages.plan.get();
+  bind_to(messages, spaces);
 }
 
 void HopExchange::refuse(const HopPlan& plan, const Error& why) {
   make_room(plan);
-  plan_ = &plan, bound_ = nullptr;
-  refused_ = true;
-  failure_ = with_rank(streams_->rank(), why);  // as the others read it
+  plan_ = &plan;
+  refuse_all(why);
 }
 
 void HopExchange::start() {
-  if (!refused_) failure_.reset();
-  failed_rank_ = -1;
+  failure_.begin();
   const Plan& plan = plan_->plan;
-  std::fill(spoiled_.begin(), spoiled_.end(), refused_);
+  std::fill(spoiled_.begin(), spoiled_.end(), failure_.refused());
   std::fill(arrived_.begin(), arrived_.end(), false);
   next_ = 0;
   join();
@@ -75,19 +59,7 @@ void HopExchange::start() {
     if (plan.predecessor_count(op) == 0) ready(op);
   send_some();
   run_copies();
-  if (left_ == 0 && failure_) throw *failure_;
-}
-
-// Where all messages go by MPI, looks let it proceed.
-bool HopExchange::test() {
-  if (streams_->any_shared()) return PolledExchange::test();
-  if (left_ > 0) test_by([this] { return advance(); });
-  return left_ == 0;
-}
-
-void HopExchange::wait() {
-  if (streams_->any_shared()) return PolledExchange::wait();
-  wait_by([this] { return advance(); });
+  if (left_ == 0) failure_.rethrow();
 }
 
 void HopExchange::join() {
@@ -110,7 +82,7 @@ void HopExchange::ready(OpId op) {
   if (kind == Kind::copy) ready_.push_back(op);
 }
 
-void HopExchange::complete(OpId op) {
+void HopExchange::finish(OpId op) {
   --left_;
   for (const OpId next : plan_->plan.successors(op)) {
     if (spoiled_[op]) spoiled_[next] = true;
@@ -123,7 +95,7 @@ void HopExchange::run_copies() {
     const OpId op = ready_.back();
     ready_.pop_back();
     run_copy(op);
-    complete(op);
+    finish(op);
   }
 }
 
@@ -141,14 +113,8 @@ bool HopExchange::advance() {
   bool moved = receive_some();
   moved |= send_some();
   run_copies();
-  if (moved && left_ == 0 && failure_) throw *failure_;
+  if (moved && left_ == 0) failure_.rethrow();
   return moved;
-}
-
-void HopExchange::failed(std::int32_t rank, const Error& error) {
-  if (failure_ && (refused_ || failed_rank_ <= rank)) return;
-  failure_ = error;
-  failed_rank_ = rank;
 }
 
 void HopExchange::check_peers() const {
@@ -199,7 +165,7 @@ bool HopExchange::send(OpId op) {
                          length);
     link.stays |= peer.out->stays(length);
   }
-  complete(op);
+  finish(op);
   if (--link.to_send == 0) end_out(k);
   return true;
 }
@@ -214,9 +180,9 @@ void HopExchange::end_out(std::size_t k) {
 }
 
 void HopExchange::push_failure(OutStream& out, std::byte* at, OpId op) const {
-  const std::size_t length = write_sentence(*failure_, at, out.first_room());
+  const std::size_t length = failure_.write(at, out.first_room());
   out.push_first({MessageHead::hop_failed, detail_of(*plan_, op),
-                  static_cast<Bytes>(failure_->code()), 0, 0, 0},
+                  static_cast<Bytes>(failure_.code()), 0, 0, 0},
                  length);
 }
 
@@ -245,7 +211,7 @@ bool HopExchange::receive(std::size_t k) {
   take(op, head, at, bytes);
   peer.in->release();
   arrived_[op] = true;
-  complete(op);
+  finish(op);
   if (--link.to_receive == 0) peer.in_queue.next();
   return true;
 }
@@ -263,12 +229,13 @@ void HopExchange::take(OpId op, const MessageHead& head, const std::byte* at, st
   const std::int32_t rank = plan_->plan[op].peer;
   if (head.kind == MessageHead::hop_failed) {
     spoiled_[op] = true;
-    return failed(rank, told_by(rank, static_cast<Errc>(head.sent), at, bytes));
+    return failure_.add(rank, told_by(rank, static_cast<Errc>(head.sent), at, bytes));
   }
   if (!bound_) return;
   if (head.expected != bound_->block || bytes != bound_->lengths[op]) {
     spoiled_[op] = true;
-    return failed(rank, different_sizes(streams_->rank(), bound_->block, rank, head.expected));
+    return failure_.add(rank,
+                        different_sizes(streams_->rank(), bound_->block, rank, head.expected));
   }
   for (const HopMessages::Part& part : bound_->parts[op]) {
     Walk(base(part.space), part.layout).scatter(at, part.layout.bytes());

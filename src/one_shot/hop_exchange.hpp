@@ -5,60 +5,44 @@
 #pragma once
 
 #include <memory>
-#include <optional>
-#include <utility>
 #include <vector>
 
-#include "engine/wait/polled_exchange.hpp"
 #include "memory/memory.hpp"
 #include "one_shot/hop_messages.hpp"
+#include "one_shot/streamed_exchange.hpp"
 
 namespace tonari {
 
-class HopExchange final : public PolledExchange<HopExchange> {
+class HopExchange final : public StreamedExchange<HopExchange, HopMessages> {
  public:
   HopExchange(std::shared_ptr<Streams> streams, WaitPolicy wait);
-  ~HopExchange() override;
-  HopExchange(const HopExchange&) = delete;
-  HopExchange& operator=(const HopExchange&) = delete;
 
   // Before start. messages: lives until the exchange is complete; it does if it is given to be held.
   void bind(const HopMessages& messages, const Spaces& spaces);
-  void hold(std::shared_ptr<const HopMessages> messages) { held_ = std::move(messages); }
   // After this, no exchange by the plan needs memory for its books.
   void make_room(const HopPlan& plan);
   // Or instead: this rank cannot exchange. The exchange then fails with this error.
   void refuse(const HopPlan& plan, const Error& why);
 
-  bool complete() const { return finished(); }
-  // Messages and bytes that this rank sends.
-  std::pair<std::uint64_t, Bytes> traffic() const {
-    return {static_cast<std::uint64_t>(messages()), bytes()};
-  }
-
   void start() override;
-  bool test() override;
-  void wait() override;
   int messages() const override { return plan_ ? plan_->messages : 0; }
-  Bytes bytes() const override { return bound_ ? bound_->bytes : 0; }
   std::size_t scratch_bytes() const override { return streams_->bytes() + scratch_.bytes(); }
-  void give_up() override;
   void awaits(Awaited& awaited) const override;
 
  private:
   friend PolledExchange;
+  friend StreamedExchange;
   struct Link {
     std::uint64_t out_ticket = 0, in_ticket = 0;
     std::uint32_t to_send = 0, to_receive = 0;
     bool taking = false, stays = false;
   };
 
-  bool finished() const { return left_ == 0; }
   bool advance();
   void check_peers() const;
   void join();
   void ready(OpId op);
-  void complete(OpId op);
+  void finish(OpId op);
   void run_copies();
   void run_copy(OpId op) const;
 
@@ -70,26 +54,17 @@ class HopExchange final : public PolledExchange<HopExchange> {
   bool receive(std::size_t k);
   OpId operation_of(std::size_t k, const MessageHead& head) const;
   void take(OpId op, const MessageHead& head, const std::byte* at, std::size_t bytes);
-  void failed(std::int32_t rank, const Error& error);
   std::byte* base(SpaceId space) const {
     return space == fixed_space ? scratch_.data() : spaces_[space];
   }
 
-  std::shared_ptr<Streams> streams_;
   const HopPlan* plan_ = nullptr;
-  const HopMessages* bound_ = nullptr;  // null: this rank refuses
-  std::shared_ptr<const HopMessages> held_;
-  Spaces spaces_{};
   Memory scratch_;
   std::vector<Link> links_;
   std::vector<std::uint32_t> waiting_;   // by operation: how many it waits for
   std::vector<bool> spoiled_, arrived_;  // it has no right bytes; its message was read
   std::size_t next_ = 0;                 // of plan_->arriving, to be looked for
   std::vector<OpId> ready_, sending_;    // copies that are due, and messages that are not sent yet
-  std::size_t left_ = 0;                 // operations, and messages that must be taken
-  bool refused_ = false;
-  std::optional<Error> failure_;  // of the lowest rank that has one; this rank's own before all
-  std::int32_t failed_rank_ = 0;
 };
 
 }  // namespace tonari

@@ -6,6 +6,7 @@
 
 #include "engine/wait/agree.hpp"
 #include "engine/wait/named_rank.hpp"
+#include "one_shot/connect_streams.hpp"
 
 namespace tonari {
 

@@ -11,7 +11,7 @@
 #include "cells/combine.hpp"
 #include "memory/memory.hpp"
 #include "neighborhood/inner_call.hpp"
-#include "one_shot/direct_messages.hpp"
+#include "one_shot/streamed_exchange.hpp"
 #include "request/stepped_exchange.hpp"
 #include "vector/program.hpp"
 

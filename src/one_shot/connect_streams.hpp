@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The streams of a neighborhood, made for its one-shot calls.
+#pragma once
+
+#include <memory>
+
+#include "channels/streams/streams.hpp"
+#include "engine/comm/context.hpp"
+
+namespace tonari {
+
+// Connects the streams of a context's neighborhood. Collective, together on its communicator; the
+// caller takes stream_tags tags of it once all ranks have them.
+std::shared_ptr<Streams> connect_streams(Context& context);
+
+// Throws what keeps this process from exchanging by streams. owner: "neighborhood", whose they are.
+void check_usable(const Streams& streams, const char* owner);
+
+}  // namespace tonari
