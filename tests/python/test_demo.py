@@ -180,7 +180,8 @@ def test_the_first_setup_says_how_long_and_the_next_is_silent(tmp_path: Path) ->
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout.splitlines()
 
-    first, step, *told = setup()
+    slowly = re.compile(r"  CMake: still running after \d+ s")  # on a busy machine
+    first, step, *told = [line for line in setup() if not slowly.match(line)]
     assert re.match(r"make demo compiles the library first: about \d+0 s on \d+ core", first)
     assert re.match(r"  CMake: done in \d+ s", step)
     assert len(told) == 1 and told[0].startswith("-- tonari: building for ")
