@@ -30,7 +30,7 @@ fi
 mpi=$(cached TONARI_MPI | cut -d ';' -f 1)
 root=$(cached "TONARI_${mpi^^}_ROOT")
 cmake -G Ninja -S "$source" -B "$tree" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-    "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_COMPILER=$compiler" \
+    "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-Og -g1" "-DCMAKE_CXX_COMPILER=$compiler" \
     "-DCMAKE_UNITY_BUILD=$(cached CMAKE_UNITY_BUILD)" -DTONARI_EACH_ALONE=ON \
     -DTONARI_SANITIZE=address,undefined -DTONARI_PYTHON=OFF "-DTONARI_MPI=$mpi" \
         ${root:+"-DTONARI_${mpi^^}_ROOT=$root"} \
