@@ -61,9 +61,9 @@ std::shared_ptr<Prepared> build(SharedBlocks& blocks, const BlocksRequest& reque
         sides_of(blocks, request, settings.start_with ? Pieces::by_array : Pieces::joined);
     const OwnedNeighborhood near = make_adjacent(comm, sides.receive.peers, sides.send.peers);
     const std::shared_ptr<Prepared> inner =
-        prepare(near.get(),
-                Call{Collective::alltoall, sides.send.blocks.given(), sides.receive.blocks.given()},
-                use_of_part(use, settings.progress_thread), info, inside,
+        prepare({Collective::alltoall, sides.send.blocks.given(), sides.receive.blocks.given(),
+                 near.get(), info},
+                use_of_part(use, settings.progress_thread), inside,
                 request.reverse ? ReadsBlocks::where_they_arrive : ReadsBlocks::in_buffer);
     sides.contributions.read_by(inner->arrivals);
     std::shared_ptr<Exchange> exchange{inner, inner->exchange.get()};

@@ -46,16 +46,13 @@ class Binder {
 
 }  // namespace
 
-Binding bind(const Arguments& arguments) {
-  Binding binding;
+void Arguments::bind() {
+  binding.send.clear(), binding.recv.clear(), binding.layouts.clear();
+  binding.send.reserve(send.size());
+  binding.recv.reserve(recv.size());
   Binder binder(binding);
-  binding.send.reserve(arguments.send.size());
-  binding.recv.reserve(arguments.recv.size());
-  for (const TypedBlock& typed : arguments.send)
-    binding.send.push_back(binder.block(arguments.sendbuf, typed));
-  for (const TypedBlock& typed : arguments.recv)
-    binding.recv.push_back(binder.block(arguments.recvbuf, typed));
-  return binding;
+  for (const TypedBlock& typed : send) binding.send.push_back(binder.block(sendbuf, typed));
+  for (const TypedBlock& typed : recv) binding.recv.push_back(binder.block(recvbuf, typed));
 }
 
 void check_place(const void* buffer, MPI_Aint displacement,
@@ -72,13 +69,6 @@ AddressSpan span_of(const Block& block) {
   const auto [first, last] = block.layout->span();
   return {address + static_cast<std::uintptr_t>(first),
           address + static_cast<std::uintptr_t>(last)};
-}
-
-Arguments rebased(const Arguments& arguments, const void* sendbuf, void* recvbuf) {
-  Arguments moved = arguments;
-  moved.sendbuf = sendbuf;
-  moved.recvbuf = recvbuf;
-  return moved;
 }
 
 }  // namespace tonari

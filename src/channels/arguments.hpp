@@ -35,16 +35,6 @@ struct TypedBlock {
   SpaceId space = fixed_space;
 };
 
-struct Arguments {
-  Collective collective = Collective::alltoall;
-  Form form = Form::regular;
-  const void* sendbuf = nullptr;
-  void* recvbuf = nullptr;
-  std::vector<TypedBlock> send;  // all-to-all: a block for each target; allgather: one
-  std::vector<TypedBlock> recv;  // a block from each source
-  bool types_of_bytes = false;   // on all ranks, the types are made of MPI_BYTE only
-};
-
 // A block as bytes: contiguous (layout null) or spread out.
 struct Block {
   // of the first byte if contiguous, else the base of the layout
@@ -70,8 +60,19 @@ struct Binding {
   }
 };
 
-// Reads the datatypes. Throws Errc::overflow or Errc::mpi. Leaves uniform and forwarded empty.
-Binding bind(const Arguments& arguments);
+struct Arguments {
+  Collective collective = Collective::alltoall;
+  Form form = Form::regular;
+  const void* sendbuf = nullptr;
+  void* recvbuf = nullptr;
+  std::vector<TypedBlock> send = {};  // all-to-all: a block for each target; allgather: one
+  std::vector<TypedBlock> recv = {};  // a block from each source
+  bool types_of_bytes = false;        // on all ranks, the types are made of MPI_BYTE only
+  Binding binding = {};               // the same blocks as bytes, once they are bound
+
+  // Reads the datatypes. Throws Errc::overflow or Errc::mpi. Leaves sizes of forwarded blocks alone.
+  void bind();
+};
 
 // Throws Errc::overflow if a block is beyond all addresses. Its bytes lie from span.first to
 // span.second, counted from the displacement.
@@ -92,8 +93,5 @@ inline std::byte* moved(const std::byte* address, std::ptrdiff_t by) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(address) +
                                       static_cast<std::uintptr_t>(by));
 }
-
-// The same arguments on other buffers.
-Arguments rebased(const Arguments& arguments, const void* sendbuf, void* recvbuf);
 
 }  // namespace tonari

@@ -50,8 +50,7 @@ class Binder {
   bool piecewise() const { return grid_.shape().bricked() && !maps(grid_, request_.kind); }
   bool typed() const { return !grid_.shape().bricked() && request_.kind != HaloKind::pack; }
 
-  Binding binding;
-  Arguments arguments;               // of typed programs
+  Arguments arguments;               // what is not bytes, of typed programs only
   std::optional<Arrivals> arrivals;  // of reverse exchanges
 
  private:
@@ -74,13 +73,13 @@ class Binder {
                   space},
                  {0, 0, MPI_BYTE, space});
     const auto& layout =
-        binding.layouts.emplace_back(std::make_shared<const Layout>(std::move(bytes)));
+        arguments.binding.layouts.emplace_back(std::make_shared<const Layout>(std::move(bytes)));
     TypedBlock described{0, 1, MPI_BYTE, space};
     if (typed()) described.type = types_.emplace_back(type_of(grid_, request_, end, *layout)).get();
     add(send, {nullptr, layout.get(), layout->bytes(), space}, described);
   }
   void add(bool send, const Block& block, const TypedBlock& described) {
-    (send ? binding.send : binding.recv).push_back(block);
+    (send ? arguments.binding.send : arguments.binding.recv).push_back(block);
     (send ? arguments.send : arguments.recv).push_back(described);
   }
 
@@ -189,8 +188,9 @@ HaloProgram compile_halo(const HaloGrid& grid, const HaloRequest& request) {
   }
   if (blocks.arrivals) made.contributions = std::move(blocks.arrivals->contributions);
   made.plan = make_halo_plan(grid.rank(), steps, blocks.piecewise());
-  made.program = blocks.typed() ? compile_typed(made.plan, blocks.binding, blocks.arguments)
-                                : compile_packed(made.plan, blocks.binding, {});
+  made.program = blocks.typed()
+                     ? compile_typed(made.plan, blocks.arguments.binding, blocks.arguments)
+                     : compile_packed(made.plan, blocks.arguments.binding, {});
   return made;
 }
 

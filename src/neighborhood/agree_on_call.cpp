@@ -10,10 +10,9 @@ namespace tonari {
 namespace {
 
 // Checks everything that this rank can check by itself.
-void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info,
-          Output output, LocalArguments& mine) {
-  Context& context = *near.context;
-  mine.settings = read_settings(info, context.settings());
+void read(const Call& call, Use use, Output output, LocalArguments& mine) {
+  const tonari_neighborhood_s& near = *call.near;
+  mine.settings = read_settings(call.info, near.context->settings());
   mine.is_part = !output.name;
   // nobody could ask where the blocks are
   if (use == Use::one_shot || !output.name) mine.settings.recv_view = false;
@@ -21,14 +20,14 @@ void read(const tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info
   // a thread drives the outer request that contains this one
   if (use != Use::one_shot && !output.name) mine.settings.progress_thread = false;
   if (const BoundCall& bound = near.bound[call.operation()])
-    if (const auto broken = bound.difference(call, context.topology())) throw *broken;
-  read_blocks(context, call, mine);
+    if (const auto broken = bound.difference(call)) throw *broken;
+  read_blocks(call, mine);
   if (use == Use::one_shot)
-    mine.matches =
-        idle_matches(near.cache, call.collective, mine.settings.fingerprint(), mine.binding);
+    mine.matches = idle_matches(near.cache, call.collective, mine.settings.fingerprint(),
+                                mine.arguments.binding);
   // the library has checked those already
   if (std::ranges::find(mine.matches, true) == mine.matches.end())
-    check_overlaps(context.topology(), call.collective, mine.binding);
+    check_overlaps(call.topology(), call.collective, mine.arguments.binding);
 }
 
 bool non_contiguous(const Binding& binding) {
@@ -68,7 +67,7 @@ std::array<Alike, At::count> compared_of(const Call& call, Use use, const LocalA
   all[At::settings] = {mine.settings.fingerprint(), other_settings};
   all[At::use] = {static_cast<std::uint64_t>(use),
                   "some ranks make a persistent request where others make a one-shot call"};
-  all[At::layouts] = {non_contiguous(mine.binding)};
+  all[At::layouts] = {non_contiguous(mine.arguments.binding)};
   all[At::form] = {static_cast<std::uint64_t>(call.form()),
                    mine.settings.static_buffers
                        ? "ranks call different forms (regular, v, w) of the operation; with "
@@ -80,18 +79,17 @@ std::array<Alike, At::count> compared_of(const Call& call, Use use, const LocalA
 
 }  // namespace
 
-Agreed agree_on_call(tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info,
-                     Output output, LocalArguments& mine) {
+Agreed agree_on_call(const Call& call, Use use, Output output, LocalArguments& mine) {
   const Compared compared = agree_on_arguments(
-      near.context->comm(), info, output, [&] { read(near, call, use, info, output, mine); },
+      call.near->context->comm(), call.info, output, [&] { read(call, use, output, mine); },
       [&] { return with_votes(compared_of(call, use, mine), mine.matches); });
   const auto& [same, said] = compared;
   // it can express the others: MPI's own collective must be the same on all ranks
   if (!same[At::form_read]) mine.arguments.form = Form::w;
-  return {near.cache.take(compared),
+  return {call.near->cache.take(compared),
           {same[At::one_size], same[At::by_number]},
           {said[At::one_size], said[At::by_number]},
-          same[At::layouts] && !non_contiguous(mine.binding)};
+          same[At::layouts] && !non_contiguous(mine.arguments.binding)};
 }
 
 Problem problem_of(Context& context, Collective collective, const Agreed& agreed,
@@ -110,9 +108,9 @@ Problem problem_of(Context& context, Collective collective, const Agreed& agreed
     problem.sizes = exact->of(collective).sizes;
     return problem;
   }
-  problem.sizes.bytes = agree_on_sizes(context, collective, mine.binding,
+  problem.sizes.bytes = agree_on_sizes(context, collective, mine.arguments.binding,
                                        mine.sizes.common(agreed.same_sizes, agreed.said_sizes));
-  problem.sizes.average = average_size(context, problem.sizes.bytes, mine.binding);
+  problem.sizes.average = average_size(context, problem.sizes.bytes, mine.arguments.binding);
   return problem;
 }
 
@@ -123,7 +121,7 @@ void agree_on_ends(Context& context, const ReadCall& call) {
   const auto [same, said] = agree_on_arguments(context.comm(), MPI_INFO_NULL, std::nullopt, things);
   run_collectively(context.comm(), [&] {
     if (!context.exact_sizes())
-      agree_on_sizes(context, collective, call.binding,
+      agree_on_sizes(context, collective, call.arguments.binding,
                      call.sizes.common({same[At::one_size], same[At::by_number]},
                                        {said[At::one_size], said[At::by_number]}));
   });

@@ -43,8 +43,7 @@ struct Agreed {
 // Collective. One agreement covers everything: errors, what the program calls, sizes, and what can
 // be used again. A rank that has agreed needs no memory to use an entry again. Throws the same on
 // all ranks.
-Agreed agree_on_call(tonari_neighborhood_s& near, const Call& call, Use use, MPI_Info info,
-                     Output output, LocalArguments& mine);
+Agreed agree_on_call(const Call& call, Use use, Output output, LocalArguments& mine);
 // Collective unless that agreement has told the sizes.
 Problem problem_of(Context& context, Collective collective, const Agreed& agreed,
                    const LocalArguments& mine);

@@ -5,12 +5,11 @@
 #include "neighborhood/request_cache.hpp"
 
 namespace tonari {
-BoundCall::BoundCall(const Call& call, const LocalTopology& topology, Binding binding,
-                     std::shared_ptr<Prepared> prepared)
+BoundCall::BoundCall(const Call& call, Binding binding, std::shared_ptr<Prepared> prepared)
     : sendbuf_(call.send.buffer),
       recvbuf_(call.recv.buffer),
-      send_(call.send, call.blocks_sent(topology)),
-      recv_(call.recv, call.blocks_received(topology)),
+      send_(call.send, call.blocks_sent()),
+      recv_(call.recv, call.blocks_received()),
       binding_(std::move(binding)),
       prepared_(std::move(prepared)) {}
 
@@ -19,14 +18,15 @@ bool BoundCall::same_names(const Call& call) const {
          recv_.same(call.recv) && send_.same_types() && recv_.same_types();
 }
 
-std::optional<Error> BoundCall::difference(const Call& call, const LocalTopology& topology) const {
+std::optional<Error> BoundCall::difference(const Call& call) const {
   if (same_names(call)) return std::nullopt;
   return error_of([&] {
-    Arguments arguments = call.read(topology);
-    Binding binding = bind(arguments);
-    leave_out_missing(topology.vertex, arguments, binding);
-    if (same_blocks(binding, binding_)) return;
-    fail(Errc::promise, "rank ", topology.vertex.rank, " gives ", call.name(),
+    const Vertex& vertex = call.topology().vertex;
+    Arguments arguments = call.read();
+    arguments.bind();
+    leave_out_missing(vertex, arguments);
+    if (same_blocks(arguments.binding, binding_)) return;
+    fail(Errc::promise, "rank ", vertex.rank, " gives ", call.name(),
          " other buffers, counts or types than its first call on this neighborhood did; ",
          "cdag_static_buffers promises the same for all, and those of the first call were used");
   });

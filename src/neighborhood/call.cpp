@@ -149,15 +149,24 @@ std::vector<TypedBlock> read_side(const char* prefix, std::size_t blocks,
 
 }  // namespace
 
-Arguments Call::read(const LocalTopology& topology) const {
-  // MPI's buffers are void*, whatever they are written to
-  void* into = const_cast<void*>(recv.buffer);
-  return in_our_order(topology, {collective, form(), send.buffer, into,
-                                 read_side("send", blocks_sent(topology), send, send_space),
-                                 read_side("recv", blocks_received(topology), recv, recv_space)});
+const LocalTopology& Call::topology() const { return near->context->topology(); }
+
+std::size_t Call::blocks_sent() const {
+  return collective == Collective::allgather ? 1 : as_given(topology()).targets.size();
 }
 
-void leave_out_missing(const Vertex& vertex, Arguments& arguments, Binding& binding) {
+std::size_t Call::blocks_received() const { return as_given(topology()).sources.size(); }
+
+Arguments Call::read() const {
+  // MPI's buffers are void*, whatever they are written to
+  void* into = const_cast<void*>(recv.buffer);
+  return in_our_order(topology(), {collective, form(), send.buffer, into,
+                                   read_side("send", blocks_sent(), send, send_space),
+                                   read_side("recv", blocks_received(), recv, recv_space)});
+}
+
+void leave_out_missing(const Vertex& vertex, Arguments& arguments) {
+  Binding& binding = arguments.binding;
   for (std::size_t i = 0; i < binding.send.size(); ++i) {
     const bool sent = arguments.collective == Collective::alltoall
                           ? exists(vertex.targets[i])

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The six operations as the program calls them, before anything is read.
+// One call of the six operations as one value: made once, where the program calls, and passed down
+// from there. Requests, one-shot calls, groups, iso.h, and what grids, blocks and vectors exchange
+// inside are such calls.
 #pragma once
+
+#include <tonari/tonari.h>
 
 #include "base/numbers.hpp"
 #include "channels/arguments.hpp"
@@ -34,25 +38,27 @@ inline BufferArguments w_form(const void* buffer, Numbers counts, const MPI_Aint
 
 inline constexpr std::size_t operations = 6;
 
+// Owns nothing: it is over before the program's call returns. What outlives it is read
+// (neighborhood/read_call.hpp) or remembered (BoundCall, CallShape, CachedCall); these say whether
+// a later call is the same.
 struct Call {
   Collective collective;
   BufferArguments send, recv;
+  tonari_neighborhood near = nullptr;
+  MPI_Info info = MPI_INFO_NULL;  // settings for a request of its own
 
   Form form() const { return recv.form; }  // an allgather has one block to send, in all forms
   std::size_t operation() const {
     return 3 * static_cast<std::size_t>(collective) + static_cast<std::size_t>(form());
   }
   const char* name() const;  // alltoall, ..., allgatherw
-  std::size_t blocks_sent(const LocalTopology& topology) const {
-    return collective == Collective::allgather ? 1 : as_given(topology).targets.size();
-  }
-  std::size_t blocks_received(const LocalTopology& topology) const {
-    return as_given(topology).sources.size();
-  }
+  const LocalTopology& topology() const;
+  std::size_t blocks_sent() const;
+  std::size_t blocks_received() const;
 
-  // Reads it in normal form, with blocks in the order of topology.vertex. Throws Errc::argument,
+  // Reads it in normal form, with blocks in the order of topology().vertex. Throws Errc::argument,
   // Errc::overflow or Errc::mpi.
-  Arguments read(const LocalTopology& topology) const;
+  Arguments read() const;
 };
 
 // Reads `blocks` blocks of one side. `prefix` begins the names of its arguments: "send", "recv" or
@@ -61,7 +67,7 @@ std::vector<TypedBlock> read_blocks(const char* prefix, std::size_t blocks,
                                     const BufferArguments& given);
 
 // Makes blocks empty that no edge leads to or from, because the library must not touch the memory
-// that a program gives for them. `binding` has been read from the arguments.
-void leave_out_missing(const Vertex& vertex, Arguments& arguments, Binding& binding);
+// that a program gives for them. The arguments are bound.
+void leave_out_missing(const Vertex& vertex, Arguments& arguments);
 
 }  // namespace tonari

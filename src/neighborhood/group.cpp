@@ -207,7 +207,7 @@ std::shared_ptr<Prepared> prepare_step(MPI_Comm comm, const Calls& calls, std::s
   }
   const AbsoluteBlocks send = sent.blocks(), receive = received.blocks();
   const OwnedNeighborhood near = make_near(comm, calls, received.peers(), sent.peers());
-  return prepare(near.get(), Call{Collective::alltoall, send.given(), receive.given()}, use, info,
+  return prepare({Collective::alltoall, send.given(), receive.given(), near.get(), info}, use,
                  inside);
 }
 

@@ -10,8 +10,8 @@ namespace {
 
 class GroupedOperation final : public GroupedCall {
  public:
-  GroupedOperation(const tonari_neighborhood_s& near, const Call& call)
-      : context_(near.context), call_(read_call(*near.context, call)) {
+  explicit GroupedOperation(const Call& call)
+      : context_(call.near->context), call_(read_call(call)) {
     TypeDuplicates duplicate(types_);
     for (auto* side : {&call_.arguments.send, &call_.arguments.recv})
       for (TypedBlock& block : *side) block.type = duplicate(block.type);
@@ -43,7 +43,7 @@ class GroupedOperation final : public GroupedCall {
     return side;
   }
   TouchedBytes touched() const override {
-    return {bytes_of(call_.binding.send), bytes_of(call_.binding.recv)};
+    return {bytes_of(call_.arguments.binding.send), bytes_of(call_.arguments.binding.recv)};
   }
 
  private:
@@ -72,8 +72,8 @@ class GroupedOperation final : public GroupedCall {
 
 }  // namespace
 
-std::unique_ptr<GroupedCall> group_operation(const tonari_neighborhood_s& near, const Call& call) {
-  return std::make_unique<GroupedOperation>(near, call);
+std::unique_ptr<GroupedCall> group_operation(const Call& call) {
+  return std::make_unique<GroupedOperation>(call);
 }
 
 }  // namespace tonari

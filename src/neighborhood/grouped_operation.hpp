@@ -9,6 +9,6 @@
 namespace tonari {
 
 // Reads the call. Local.
-std::unique_ptr<GroupedCall> group_operation(const tonari_neighborhood_s& near, const Call& call);
+std::unique_ptr<GroupedCall> group_operation(const Call& call);
 
 }  // namespace tonari

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The interface of Träff 2016, Listings 1 to 3: a neighborhood as an attribute of a communicator,
-// and thin calls of tonari.h.
+// and calls that make requests on it.
 #include <tonari/iso.h>
 
 #include <atomic>
@@ -13,6 +13,7 @@
 #include "mpi/mpi_error.hpp"
 #include "mpi/owned_comm.hpp"
 #include "mpi/world.hpp"
+#include "neighborhood/operations.hpp"
 #include "request/guard.hpp"
 
 using namespace tonari;
@@ -130,8 +131,8 @@ class InitInfo {
   MPI_Info info_ = MPI_INFO_NULL;
 };
 
-template <class Init>
-int init_on(MPI_Comm isocomm, Way way, Init init) {
+// `call` lacks its neighborhood.
+int init_on(MPI_Comm isocomm, Way way, Iso_request* request, Call call) {
   if (const int code = guarded([&] { require_same_mpi(isocomm); })) return code;
   const Attached* attached = attached_to(isocomm);
   if (!attached) {
@@ -140,7 +141,11 @@ int init_on(MPI_Comm isocomm, Way way, Init init) {
                                  Errc::topology));
   }
   int code = TONARI_SUCCESS;
-  const int made = guarded([&] { code = init(attached->near, InitInfo(isocomm, way).get()); });
+  const int made = guarded([&] {
+    const InitInfo info(isocomm, way);
+    call.near = attached->near, call.info = info.get();
+    code = init_operation(request, call);
+  });
   return raise(isocomm, made == TONARI_SUCCESS ? code : made);
 }
 
@@ -186,115 +191,103 @@ int Iso_neighborhood_create_with_info(MPI_Comm cartcomm, int s, int relative_coo
 int Iso_neighbor_alltoall_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                int recvcount, MPI_Datatype recvtype, MPI_Comm isocomm,
                                Iso_request* request) {
-  return init_on(isocomm, Way::as_chosen, [&](tonari_neighborhood near, MPI_Info info) {
-    return tonari_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, near,
-                                info, request);
-  });
+  return init_on(isocomm, Way::as_chosen, request,
+                 {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
+                  regular(recvbuf, recvcount, recvtype)});
 }
 
 int Iso_neighbor_alltoall_direct_init(void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                       void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                       MPI_Comm isocomm, Iso_request* request) {
-  return init_on(isocomm, Way::direct, [&](tonari_neighborhood near, MPI_Info info) {
-    return tonari_alltoall_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, near,
-                                info, request);
-  });
+  return init_on(isocomm, Way::direct, request,
+                 {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
+                  regular(recvbuf, recvcount, recvtype)});
 }
 
 int Iso_neighbor_allgather_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                 int recvcount, MPI_Datatype recvtype, MPI_Comm isocomm,
                                 Iso_request* request) {
-  return init_on(isocomm, Way::as_chosen, [&](tonari_neighborhood near, MPI_Info info) {
-    return tonari_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, near,
-                                 info, request);
-  });
+  return init_on(isocomm, Way::as_chosen, request,
+                 {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                  regular(recvbuf, recvcount, recvtype)});
 }
 
 int Iso_neighbor_allgather_direct_init(void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                        void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                        MPI_Comm isocomm, Iso_request* request) {
-  return init_on(isocomm, Way::direct, [&](tonari_neighborhood near, MPI_Info info) {
-    return tonari_allgather_init(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, near,
-                                 info, request);
-  });
+  return init_on(isocomm, Way::direct, request,
+                 {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                  regular(recvbuf, recvcount, recvtype)});
 }
 
 int Iso_neighbor_alltoallv_init(void* sendbuf, int sendcounts[], MPI_Aint senddispls[],
                                 MPI_Datatype sendtype, void* recvbuf, int recvcounts[],
                                 MPI_Aint recvdispls[], MPI_Datatype recvtype, MPI_Comm isocomm,
                                 Iso_request* request) {
-  return init_on(isocomm, Way::as_chosen, [&](tonari_neighborhood near, MPI_Info info) {
-    return tonari_alltoallv_init(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts,
-                                 recvdispls, recvtype, near, info, request);
-  });
+  return init_on(isocomm, Way::as_chosen, request,
+                 {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
+                  v_form(recvbuf, recvcounts, recvdispls, recvtype)});
 }
 
 int Iso_neighbor_alltoallv_direct_init(void* sendbuf, int sendcounts[], MPI_Aint senddispls[],
                                        MPI_Datatype sendtype, void* recvbuf, int recvcounts[],
                                        MPI_Aint recvdispls[], MPI_Datatype recvtype,
                                        MPI_Comm isocomm, Iso_request* request) {
-  return init_on(isocomm, Way::direct, [&](tonari_neighborhood near, MPI_Info info) {
-    return tonari_alltoallv_init(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts,
-                                 recvdispls, recvtype, near, info, request);
-  });
+  return init_on(isocomm, Way::direct, request,
+                 {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
+                  v_form(recvbuf, recvcounts, recvdispls, recvtype)});
 }
 
 int Iso_neighbor_allgatherv_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                  int recvcounts[], MPI_Aint recvdispls[], MPI_Datatype recvtypes,
                                  MPI_Comm isocomm, Iso_request* request) {
-  return init_on(isocomm, Way::as_chosen, [&](tonari_neighborhood near, MPI_Info info) {
-    return tonari_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls,
-                                  recvtypes, near, info, request);
-  });
+  return init_on(isocomm, Way::as_chosen, request,
+                 {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                  v_form(recvbuf, recvcounts, recvdispls, recvtypes)});
 }
 
 int Iso_neighbor_allgatherv_direct_init(void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                         void* recvbuf, int recvcounts[], MPI_Aint recvdispls[],
                                         MPI_Datatype recvtypes, MPI_Comm isocomm,
                                         Iso_request* request) {
-  return init_on(isocomm, Way::direct, [&](tonari_neighborhood near, MPI_Info info) {
-    return tonari_allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls,
-                                  recvtypes, near, info, request);
-  });
+  return init_on(isocomm, Way::direct, request,
+                 {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                  v_form(recvbuf, recvcounts, recvdispls, recvtypes)});
 }
 
 int Iso_neighbor_alltoallw_init(void* sendbuf, int sendcounts[], MPI_Aint senddispls[],
                                 MPI_Datatype sendtypes[], void* recvbuf, int recvcounts[],
                                 MPI_Aint recvdispls[], MPI_Datatype recvtypes[], MPI_Comm isocomm,
                                 Iso_request* request) {
-  return init_on(isocomm, Way::as_chosen, [&](tonari_neighborhood near, MPI_Info info) {
-    return tonari_alltoallw_init(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts,
-                                 recvdispls, recvtypes, near, info, request);
-  });
+  return init_on(isocomm, Way::as_chosen, request,
+                 {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
+                  w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
 }
 
 int Iso_neighbor_alltoallw_direct_init(void* sendbuf, int sendcounts[], MPI_Aint senddispls[],
                                        MPI_Datatype sendtypes[], void* recvbuf, int recvcounts[],
                                        MPI_Aint recvdispls[], MPI_Datatype recvtypes[],
                                        MPI_Comm isocomm, Iso_request* request) {
-  return init_on(isocomm, Way::direct, [&](tonari_neighborhood near, MPI_Info info) {
-    return tonari_alltoallw_init(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts,
-                                 recvdispls, recvtypes, near, info, request);
-  });
+  return init_on(isocomm, Way::direct, request,
+                 {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
+                  w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
 }
 
 int Iso_neighbor_allgatherw_init(void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                  int recvcounts[], MPI_Aint recvdispls[], MPI_Datatype recvtypes[],
                                  MPI_Comm isocomm, Iso_request* request) {
-  return init_on(isocomm, Way::as_chosen, [&](tonari_neighborhood near, MPI_Info info) {
-    return tonari_allgatherw_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls,
-                                  recvtypes, near, info, request);
-  });
+  return init_on(isocomm, Way::as_chosen, request,
+                 {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                  w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
 }
 
 int Iso_neighbor_allgatherw_direct_init(void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                         void* recvbuf, int recvcounts[], MPI_Aint recvdispls[],
                                         MPI_Datatype recvtypes[], MPI_Comm isocomm,
                                         Iso_request* request) {
-  return init_on(isocomm, Way::direct, [&](tonari_neighborhood near, MPI_Info info) {
-    return tonari_allgatherw_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls,
-                                  recvtypes, near, info, request);
-  });
+  return init_on(isocomm, Way::direct, request,
+                 {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                  w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
 }
 
 int Iso_istart(Iso_request* request) {

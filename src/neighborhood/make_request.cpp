@@ -50,10 +50,10 @@ void replace_native(Choice& choice, const std::string& refusal, const Problem& p
 Wiring wire_choice(Context& context, Choice& choice, const Problem& problem,
                    const LocalArguments& mine) {
   std::vector<Candidate> chosen{choice.candidate};
-  exchange_forwarded_sizes(context, chosen, problem, mine.settings, mine.binding);
+  exchange_forwarded_sizes(context, chosen, problem, mine.settings, mine.arguments.binding);
   choice.candidate = chosen.front();
   context.reserve_tags(choice.candidate.tags());
-  return wire(context, choice.candidate, mine.settings, mine.binding, Purpose::request);
+  return wire(context, choice.candidate, mine.settings, mine.arguments.binding, Purpose::request);
 }
 
 void build_one(Context& context, Choice& choice, const Problem& problem, const LocalArguments& mine,
@@ -69,7 +69,7 @@ void build_one(Context& context, Choice& choice, const Problem& problem, const L
     choice.details = reason + "\n" + choice.details;
   made.tags = choice.candidate.tags();
   made.prepared->exchange = build(context, choice.candidate, mine.settings, mine.arguments,
-                                  mine.binding, context.first_tag(), std::move(wiring));
+                                  context.first_tag(), std::move(wiring));
 }
 
 // Starts decide which of several is run. False if only one of them is possible.
@@ -80,8 +80,7 @@ bool build_several(Context& context, Choice& choice, const Problem& problem,
   stay_together(context.comm());
   try {
     run_collectively(context.comm(), [&] {
-      built =
-          build_contenders(context, choice, problem, mine.settings, mine.arguments, mine.binding);
+      built = build_contenders(context, choice, problem, mine.settings, mine.arguments);
     });
   } catch (const Error& error) {
     if (error.code() != Errc::memory) throw;
@@ -107,8 +106,9 @@ bool build_several(Context& context, Choice& choice, const Problem& problem,
 
 }  // namespace
 
-Made make_request(const tonari_neighborhood_s& near, const Call& call, double start, Choice choice,
-                  const Problem& problem, LocalArguments& mine) {
+Made make_request(const Call& call, double start, Choice choice, const Problem& problem,
+                  LocalArguments& mine) {
+  const tonari_neighborhood_s& near = *call.near;
   Context& context = *near.context;
   Made made{std::make_shared<Prepared>(near.context), 0, {}};
   Prepared& prepared = *made.prepared;
@@ -118,9 +118,9 @@ Made make_request(const tonari_neighborhood_s& near, const Call& call, double st
     build_one(context, choice, problem, mine, made);
   if (mine.settings.progress_thread) prepared.drive_by_thread();
   describe(prepared, start, choice, problem);
-  prepared.arrivals = arrivals(context.topology(), mine.binding);
+  prepared.arrivals = arrivals(context.topology(), mine.arguments.binding);
   if (mine.settings.static_buffers && !near.bound[call.operation()])
-    made.bound = BoundCall(call, context.topology(), std::move(mine.binding), made.prepared);
+    made.bound = BoundCall(call, std::move(mine.arguments.binding), made.prepared);
   return made;
 }
 

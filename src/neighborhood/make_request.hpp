@@ -14,7 +14,7 @@ struct Made {
 };
 
 // Collective. `start` is when the call began. Takes the blocks of `mine` if the call is bound.
-Made make_request(const tonari_neighborhood_s& near, const Call& call, double start, Choice choice,
-                  const Problem& problem, LocalArguments& mine);
+Made make_request(const Call& call, double start, Choice choice, const Problem& problem,
+                  LocalArguments& mine);
 
 }  // namespace tonari

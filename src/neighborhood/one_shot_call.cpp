@@ -36,12 +36,12 @@ bool OneShotCall::Side::fits(const void* buffer) const {
                          first < static_cast<std::intptr_t>(first_page)));
 }
 
-OneShotCall::OneShotCall(const Call& call, const LocalTopology& topology, const Binding& read)
+OneShotCall::OneShotCall(const Call& call, const Binding& read)
     : collective(call.collective),
       freed(marked_types_freed()),
-      send(call.send, call.blocks_sent(topology), read.send),
-      recv(call.recv, call.blocks_received(topology), read.recv),
-      arrivals(tonari::arrivals(topology, read)),
+      send(call.send, call.blocks_sent(), read.send),
+      recv(call.recv, call.blocks_received(), read.recv),
+      arrivals(tonari::arrivals(call.topology(), read)),
       base(call.recv.buffer) {
   remember(call);
 }

@@ -30,7 +30,7 @@ struct OneShotCall : std::enable_shared_from_this<OneShotCall> {
   };
 
   // What this rank has read of the call. Throws Errc::mpi.
-  OneShotCall(const Call& call, const LocalTopology& topology, const Binding& read);
+  OneShotCall(const Call& call, const Binding& read);
 
   bool same(const Call& call);
   // Whether the buffers are where blocks may be. If not, the arguments must be read again.

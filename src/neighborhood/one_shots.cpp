@@ -65,25 +65,24 @@ OneShotCall& OneShots::known(const Call& call) {
   OneShotCall* const known = known_.find([&](OneShotCall& each) { return each.same(call); });
   if (!known) return read(call);
   if (!known->fits(call)) {
-    (void)read_call(*context_, call);
+    (void)read_call(call);
     known->remember(call);
   }
   return *known;
 }
 
 OneShotCall& OneShots::read(const Call& call) {
-  const auto [arguments, binding, sizes] = read_call(*context_, call);
-  const LocalTopology& topology = context_->topology();
-  auto read = std::make_shared<OneShotCall>(call, topology, binding);
+  const Arguments arguments = read_call(call).arguments;
+  auto read = std::make_shared<OneShotCall>(call, arguments.binding);
   read->way = way_of(call);
   if (read->way) {
     const Bytes bytes = *block_bytes(call.send);
     if (const Bytes received = *block_bytes(call.recv); received != bytes)
       fail(Errc::mismatch, "blocks of ", bytes, " bytes are sent, and blocks of ", received,
            " bytes received; in this neighborhood all must have the same size");
-    read->hops.emplace(read->way->plan, bytes, arguments, binding);
+    read->hops.emplace(read->way->plan, bytes, arguments);
   } else {
-    read->direct = direct_messages(*streams_, topology, self_, arguments, binding);
+    read->direct = direct_messages(*streams_, context_->topology(), self_, arguments);
   }
   return known_.add(std::move(read));
 }

@@ -2,33 +2,38 @@
 // The six operations as C functions: tonari_alltoall_init, tonari_alltoall, tonari_ialltoall, and
 // the same for alltoallv, alltoallw, allgather, allgatherv and allgatherw; with _c at the end their
 // counts are of type MPI_Count.
+#include "neighborhood/operations.hpp"
+
 #include "neighborhood/grouped_operation.hpp"
+
+namespace tonari {
+
+int init_operation(tonari_request* request, const Call& call) {
+  return init_or_collect(
+      request,
+      [&](Output output) {
+        require(call.near, "near");
+        return prepare(call, Use::persistent, output);
+      },
+      [&] {
+        require(call.near, "near"), require_no_keys(call.info);
+        return group_operation(call);
+      });
+}
+
+}  // namespace tonari
 
 using namespace tonari;
 
 namespace {
 
-int init(tonari_neighborhood near, MPI_Info info, tonari_request* request, const Call& call) {
-  return init_or_collect(
-      request,
-      [&](Output output) {
-        require(near, "near");
-        return prepare(near, call, Use::persistent, info, output);
-      },
-      [&] {
-        require(near, "near"), require_no_keys(info);
-        return group_operation(*near, call);
-      });
-}
-
 // On a neighborhood with static buffers, after the first call of the operation, no rank asks the
 // others any more. A rank that breaks the promise must still take part, because the others count on
 // it; it reports the error afterwards.
-void require_promised(const BoundCall& bound, const tonari_neighborhood_s& near, const Call& call,
-                      Output output) {
+void require_promised(const BoundCall& bound, const Call& call, Output output) {
   Prepared& prepared = bound.prepared();
   std::optional<Error> broken = error_of([] { throw_refusal(); });
-  if (!broken) broken = bound.difference(call, near.context->topology());
+  if (!broken) broken = bound.difference(call);
   if (output.name && !broken) broken = error_of([&] { require(output.address, output.name); });
   if (prepared.running) {
     prepared.wait();
@@ -47,35 +52,35 @@ void require_promised(const BoundCall& bound, const tonari_neighborhood_s& near,
 }
 
 // Makes the request ready to be started.
-std::shared_ptr<Prepared> ready(tonari_neighborhood near, const Call& call, Output output) {
-  require(near, "near");
-  const BoundCall& bound = near->bound[call.operation()];
-  if (!bound) return prepare(near, call, Use::one_shot, MPI_INFO_NULL, output);
-  require_promised(bound, *near, call, output);
+std::shared_ptr<Prepared> ready(const Call& call, Output output) {
+  require(call.near, "near");
+  const BoundCall& bound = call.near->bound[call.operation()];
+  if (!bound) return prepare(call, Use::one_shot, output);
+  require_promised(bound, call, output);
   return bound.shared();
 }
 
 // Whether a one-shot call goes by streams; the first of them connects these.
-bool by_streams(tonari_neighborhood near, const Call& call, Output output) {
-  require(near, "near");
-  if (!near->one_shots && wants_streams(near->context->settings()))
-    connect_streams(near, call, output);
-  return near->one_shots != nullptr;
+bool by_streams(const Call& call, Output output) {
+  require(call.near, "near");
+  if (!call.near->one_shots && wants_streams(call.near->context->settings()))
+    connect_streams(call, output);
+  return call.near->one_shots != nullptr;
 }
 
-int completed(tonari_neighborhood near, const Call& call) {
+int completed(const Call& call) {
   return guarded([&] {
-    if (by_streams(near, call, inside))
-      near->one_shots->run(call);
+    if (by_streams(call, inside))
+      call.near->one_shots->run(call);
     else
-      run_to_end(*recorded(ready(near, call, inside), CalledBy::one_shot));
+      run_to_end(*recorded(ready(call, inside), CalledBy::one_shot));
   });
 }
 
-int started(tonari_neighborhood near, tonari_request* request, const Call& call) {
+int started(tonari_request* request, const Call& call) {
   return start_one_shot(request, [&](Output output) {
-    return by_streams(near, call, output) ? near->one_shots->prepare(call, output)
-                                          : ready(near, call, output);
+    return by_streams(call, output) ? call.near->one_shots->prepare(call, output)
+                                    : ready(call, output);
   });
 }
 
@@ -85,24 +90,22 @@ extern "C" int tonari_alltoall_init(const void* sendbuf, int sendcount, MPI_Data
                                     void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                     tonari_neighborhood near, MPI_Info info,
                                     tonari_request* request) {
-  return init(near, info, request,
-              {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
-               regular(recvbuf, recvcount, recvtype)});
+  return init_operation(request, {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
+                                  regular(recvbuf, recvcount, recvtype), near, info});
 }
 
 extern "C" int tonari_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                tonari_neighborhood near) {
-  return completed(near, {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
-                          regular(recvbuf, recvcount, recvtype)});
+  return completed({Collective::alltoall, regular(sendbuf, sendcount, sendtype),
+                    regular(recvbuf, recvcount, recvtype), near});
 }
 
 extern "C" int tonari_ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                 void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                 tonari_neighborhood near, tonari_request* request) {
-  return started(near, request,
-                 {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
-                  regular(recvbuf, recvcount, recvtype)});
+  return started(request, {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
+                           regular(recvbuf, recvcount, recvtype), near});
 }
 
 extern "C" int tonari_alltoallv_init(const void* sendbuf, const int sendcounts[],
@@ -111,17 +114,17 @@ extern "C" int tonari_alltoallv_init(const void* sendbuf, const int sendcounts[]
                                      const MPI_Aint recvdispls[], MPI_Datatype recvtype,
                                      tonari_neighborhood near, MPI_Info info,
                                      tonari_request* request) {
-  return init(near, info, request,
-              {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
-               v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+  return init_operation(request,
+                        {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
+                         v_form(recvbuf, recvcounts, recvdispls, recvtype), near, info});
 }
 
 extern "C" int tonari_alltoallv(const void* sendbuf, const int sendcounts[],
                                 const MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf,
                                 const int recvcounts[], const MPI_Aint recvdispls[],
                                 MPI_Datatype recvtype, tonari_neighborhood near) {
-  return completed(near, {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
-                          v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+  return completed({Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
+                    v_form(recvbuf, recvcounts, recvdispls, recvtype), near});
 }
 
 extern "C" int tonari_ialltoallv(const void* sendbuf, const int sendcounts[],
@@ -129,9 +132,8 @@ extern "C" int tonari_ialltoallv(const void* sendbuf, const int sendcounts[],
                                  const int recvcounts[], const MPI_Aint recvdispls[],
                                  MPI_Datatype recvtype, tonari_neighborhood near,
                                  tonari_request* request) {
-  return started(near, request,
-                 {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
-                  v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+  return started(request, {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
+                           v_form(recvbuf, recvcounts, recvdispls, recvtype), near});
 }
 
 extern "C" int tonari_alltoallw_init(const void* sendbuf, const int sendcounts[],
@@ -140,17 +142,17 @@ extern "C" int tonari_alltoallw_init(const void* sendbuf, const int sendcounts[]
                                      const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
                                      tonari_neighborhood near, MPI_Info info,
                                      tonari_request* request) {
-  return init(near, info, request,
-              {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
-               w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+  return init_operation(request,
+                        {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
+                         w_form(recvbuf, recvcounts, recvdispls, recvtypes), near, info});
 }
 
 extern "C" int tonari_alltoallw(const void* sendbuf, const int sendcounts[],
                                 const MPI_Aint senddispls[], const MPI_Datatype sendtypes[],
                                 void* recvbuf, const int recvcounts[], const MPI_Aint recvdispls[],
                                 const MPI_Datatype recvtypes[], tonari_neighborhood near) {
-  return completed(near, {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
-                          w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+  return completed({Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
+                    w_form(recvbuf, recvcounts, recvdispls, recvtypes), near});
 }
 
 extern "C" int tonari_ialltoallw(const void* sendbuf, const int sendcounts[],
@@ -158,33 +160,30 @@ extern "C" int tonari_ialltoallw(const void* sendbuf, const int sendcounts[],
                                  void* recvbuf, const int recvcounts[], const MPI_Aint recvdispls[],
                                  const MPI_Datatype recvtypes[], tonari_neighborhood near,
                                  tonari_request* request) {
-  return started(near, request,
-                 {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
-                  w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+  return started(request, {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
+                           w_form(recvbuf, recvcounts, recvdispls, recvtypes), near});
 }
 
 extern "C" int tonari_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                      void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                      tonari_neighborhood near, MPI_Info info,
                                      tonari_request* request) {
-  return init(near, info, request,
-              {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-               regular(recvbuf, recvcount, recvtype)});
+  return init_operation(request, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                                  regular(recvbuf, recvcount, recvtype), near, info});
 }
 
 extern "C" int tonari_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                 void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                 tonari_neighborhood near) {
-  return completed(near, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-                          regular(recvbuf, recvcount, recvtype)});
+  return completed({Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                    regular(recvbuf, recvcount, recvtype), near});
 }
 
 extern "C" int tonari_iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                  void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                  tonari_neighborhood near, tonari_request* request) {
-  return started(near, request,
-                 {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-                  regular(recvbuf, recvcount, recvtype)});
+  return started(request, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                           regular(recvbuf, recvcount, recvtype), near});
 }
 
 extern "C" int tonari_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -192,25 +191,23 @@ extern "C" int tonari_allgatherv_init(const void* sendbuf, int sendcount, MPI_Da
                                       const MPI_Aint recvdispls[], MPI_Datatype recvtype,
                                       tonari_neighborhood near, MPI_Info info,
                                       tonari_request* request) {
-  return init(near, info, request,
-              {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-               v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+  return init_operation(request, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                                  v_form(recvbuf, recvcounts, recvdispls, recvtype), near, info});
 }
 
 extern "C" int tonari_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                  void* recvbuf, const int recvcounts[], const MPI_Aint recvdispls[],
                                  MPI_Datatype recvtype, tonari_neighborhood near) {
-  return completed(near, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-                          v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+  return completed({Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                    v_form(recvbuf, recvcounts, recvdispls, recvtype), near});
 }
 
 extern "C" int tonari_iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                   void* recvbuf, const int recvcounts[],
                                   const MPI_Aint recvdispls[], MPI_Datatype recvtype,
                                   tonari_neighborhood near, tonari_request* request) {
-  return started(near, request,
-                 {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-                  v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+  return started(request, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                           v_form(recvbuf, recvcounts, recvdispls, recvtype), near});
 }
 
 extern "C" int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -218,25 +215,23 @@ extern "C" int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Da
                                       const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
                                       tonari_neighborhood near, MPI_Info info,
                                       tonari_request* request) {
-  return init(near, info, request,
-              {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-               w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+  return init_operation(request, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                                  w_form(recvbuf, recvcounts, recvdispls, recvtypes), near, info});
 }
 
 extern "C" int tonari_allgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                  void* recvbuf, const int recvcounts[], const MPI_Aint recvdispls[],
                                  const MPI_Datatype recvtypes[], tonari_neighborhood near) {
-  return completed(near, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-                          w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+  return completed({Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                    w_form(recvbuf, recvcounts, recvdispls, recvtypes), near});
 }
 
 extern "C" int tonari_iallgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                   void* recvbuf, const int recvcounts[],
                                   const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
                                   tonari_neighborhood near, tonari_request* request) {
-  return started(near, request,
-                 {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-                  w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+  return started(request, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                           w_form(recvbuf, recvcounts, recvdispls, recvtypes), near});
 }
 
 // ---- with counts of type MPI_Count (tonari/large_counts.h)
@@ -245,24 +240,22 @@ extern "C" int tonari_alltoall_init_c(const void* sendbuf, MPI_Count sendcount,
                                       MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                                       MPI_Datatype recvtype, tonari_neighborhood near,
                                       MPI_Info info, tonari_request* request) {
-  return init(near, info, request,
-              {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
-               regular(recvbuf, recvcount, recvtype)});
+  return init_operation(request, {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
+                                  regular(recvbuf, recvcount, recvtype), near, info});
 }
 
 extern "C" int tonari_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                  tonari_neighborhood near) {
-  return completed(near, {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
-                          regular(recvbuf, recvcount, recvtype)});
+  return completed({Collective::alltoall, regular(sendbuf, sendcount, sendtype),
+                    regular(recvbuf, recvcount, recvtype), near});
 }
 
 extern "C" int tonari_ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                   tonari_neighborhood near, tonari_request* request) {
-  return started(near, request,
-                 {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
-                  regular(recvbuf, recvcount, recvtype)});
+  return started(request, {Collective::alltoall, regular(sendbuf, sendcount, sendtype),
+                           regular(recvbuf, recvcount, recvtype), near});
 }
 
 extern "C" int tonari_alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[],
@@ -271,17 +264,17 @@ extern "C" int tonari_alltoallv_init_c(const void* sendbuf, const MPI_Count send
                                        const MPI_Aint recvdispls[], MPI_Datatype recvtype,
                                        tonari_neighborhood near, MPI_Info info,
                                        tonari_request* request) {
-  return init(near, info, request,
-              {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
-               v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+  return init_operation(request,
+                        {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
+                         v_form(recvbuf, recvcounts, recvdispls, recvtype), near, info});
 }
 
 extern "C" int tonari_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
                                   const MPI_Aint senddispls[], MPI_Datatype sendtype, void* recvbuf,
                                   const MPI_Count recvcounts[], const MPI_Aint recvdispls[],
                                   MPI_Datatype recvtype, tonari_neighborhood near) {
-  return completed(near, {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
-                          v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+  return completed({Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
+                    v_form(recvbuf, recvcounts, recvdispls, recvtype), near});
 }
 
 extern "C" int tonari_ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
@@ -289,9 +282,8 @@ extern "C" int tonari_ialltoallv_c(const void* sendbuf, const MPI_Count sendcoun
                                    void* recvbuf, const MPI_Count recvcounts[],
                                    const MPI_Aint recvdispls[], MPI_Datatype recvtype,
                                    tonari_neighborhood near, tonari_request* request) {
-  return started(near, request,
-                 {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
-                  v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+  return started(request, {Collective::alltoall, v_form(sendbuf, sendcounts, senddispls, sendtype),
+                           v_form(recvbuf, recvcounts, recvdispls, recvtype), near});
 }
 
 extern "C" int tonari_alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[],
@@ -300,9 +292,9 @@ extern "C" int tonari_alltoallw_init_c(const void* sendbuf, const MPI_Count send
                                        const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
                                        tonari_neighborhood near, MPI_Info info,
                                        tonari_request* request) {
-  return init(near, info, request,
-              {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
-               w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+  return init_operation(request,
+                        {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
+                         w_form(recvbuf, recvcounts, recvdispls, recvtypes), near, info});
 }
 
 extern "C" int tonari_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[],
@@ -310,8 +302,8 @@ extern "C" int tonari_alltoallw_c(const void* sendbuf, const MPI_Count sendcount
                                   void* recvbuf, const MPI_Count recvcounts[],
                                   const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
                                   tonari_neighborhood near) {
-  return completed(near, {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
-                          w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+  return completed({Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
+                    w_form(recvbuf, recvcounts, recvdispls, recvtypes), near});
 }
 
 extern "C" int tonari_ialltoallw_c(const void* sendbuf, const MPI_Count sendcounts[],
@@ -319,33 +311,30 @@ extern "C" int tonari_ialltoallw_c(const void* sendbuf, const MPI_Count sendcoun
                                    void* recvbuf, const MPI_Count recvcounts[],
                                    const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
                                    tonari_neighborhood near, tonari_request* request) {
-  return started(near, request,
-                 {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
-                  w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+  return started(request, {Collective::alltoall, w_form(sendbuf, sendcounts, senddispls, sendtypes),
+                           w_form(recvbuf, recvcounts, recvdispls, recvtypes), near});
 }
 
 extern "C" int tonari_allgather_init_c(const void* sendbuf, MPI_Count sendcount,
                                        MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                                        MPI_Datatype recvtype, tonari_neighborhood near,
                                        MPI_Info info, tonari_request* request) {
-  return init(near, info, request,
-              {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-               regular(recvbuf, recvcount, recvtype)});
+  return init_operation(request, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                                  regular(recvbuf, recvcount, recvtype), near, info});
 }
 
 extern "C" int tonari_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                   tonari_neighborhood near) {
-  return completed(near, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-                          regular(recvbuf, recvcount, recvtype)});
+  return completed({Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                    regular(recvbuf, recvcount, recvtype), near});
 }
 
 extern "C" int tonari_iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                    tonari_neighborhood near, tonari_request* request) {
-  return started(near, request,
-                 {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-                  regular(recvbuf, recvcount, recvtype)});
+  return started(request, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                           regular(recvbuf, recvcount, recvtype), near});
 }
 
 extern "C" int tonari_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount,
@@ -353,26 +342,24 @@ extern "C" int tonari_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount
                                         const MPI_Count recvcounts[], const MPI_Aint recvdispls[],
                                         MPI_Datatype recvtype, tonari_neighborhood near,
                                         MPI_Info info, tonari_request* request) {
-  return init(near, info, request,
-              {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-               v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+  return init_operation(request, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                                  v_form(recvbuf, recvcounts, recvdispls, recvtype), near, info});
 }
 
 extern "C" int tonari_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                    void* recvbuf, const MPI_Count recvcounts[],
                                    const MPI_Aint recvdispls[], MPI_Datatype recvtype,
                                    tonari_neighborhood near) {
-  return completed(near, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-                          v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+  return completed({Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                    v_form(recvbuf, recvcounts, recvdispls, recvtype), near});
 }
 
 extern "C" int tonari_iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                     void* recvbuf, const MPI_Count recvcounts[],
                                     const MPI_Aint recvdispls[], MPI_Datatype recvtype,
                                     tonari_neighborhood near, tonari_request* request) {
-  return started(near, request,
-                 {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-                  v_form(recvbuf, recvcounts, recvdispls, recvtype)});
+  return started(request, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                           v_form(recvbuf, recvcounts, recvdispls, recvtype), near});
 }
 
 extern "C" int tonari_allgatherw_init_c(const void* sendbuf, MPI_Count sendcount,
@@ -380,24 +367,22 @@ extern "C" int tonari_allgatherw_init_c(const void* sendbuf, MPI_Count sendcount
                                         const MPI_Count recvcounts[], const MPI_Aint recvdispls[],
                                         const MPI_Datatype recvtypes[], tonari_neighborhood near,
                                         MPI_Info info, tonari_request* request) {
-  return init(near, info, request,
-              {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-               w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+  return init_operation(request, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                                  w_form(recvbuf, recvcounts, recvdispls, recvtypes), near, info});
 }
 
 extern "C" int tonari_allgatherw_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                    void* recvbuf, const MPI_Count recvcounts[],
                                    const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
                                    tonari_neighborhood near) {
-  return completed(near, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-                          w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+  return completed({Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                    w_form(recvbuf, recvcounts, recvdispls, recvtypes), near});
 }
 
 extern "C" int tonari_iallgatherw_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                     void* recvbuf, const MPI_Count recvcounts[],
                                     const MPI_Aint recvdispls[], const MPI_Datatype recvtypes[],
                                     tonari_neighborhood near, tonari_request* request) {
-  return started(near, request,
-                 {Collective::allgather, regular(sendbuf, sendcount, sendtype),
-                  w_form(recvbuf, recvcounts, recvdispls, recvtypes)});
+  return started(request, {Collective::allgather, regular(sendbuf, sendcount, sendtype),
+                           w_form(recvbuf, recvcounts, recvdispls, recvtypes), near});
 }

@@ -83,23 +83,24 @@ void check_overlaps(const LocalTopology& topology, Collective collective, const 
        " overlap; a receive block must share no byte with another block");
 }
 
-void read_blocks(Context& context, const Call& call, ReadCall& mine) {
+void read_blocks(const Call& call, ReadCall& mine) {
+  Context& context = *call.near->context;
   const LocalTopology& topology = context.topology();
-  mine.arguments = call.read(topology);
-  mine.binding = bind(mine.arguments);
-  mine.sizes = SizePrint(topology, call.collective, mine.binding);
-  leave_out_missing(topology.vertex, mine.arguments, mine.binding);
-  check_addresses(topology, call.collective,
-                  {Buffer::send, mine.arguments.sendbuf, mine.arguments.send, mine.binding.send});
-  check_addresses(topology, call.collective,
-                  {Buffer::recv, mine.arguments.recvbuf, mine.arguments.recv, mine.binding.recv});
-  if (context.exact_sizes()) check_exact_sizes(context, call.collective, mine.binding);
+  mine.arguments = call.read();
+  Arguments& read = mine.arguments;
+  const Binding& binding = read.binding;
+  read.bind();
+  mine.sizes = SizePrint(topology, call.collective, binding);
+  leave_out_missing(topology.vertex, read);
+  check_addresses(topology, call.collective, {Buffer::send, read.sendbuf, read.send, binding.send});
+  check_addresses(topology, call.collective, {Buffer::recv, read.recvbuf, read.recv, binding.recv});
+  if (context.exact_sizes()) check_exact_sizes(context, call.collective, binding);
 }
 
-ReadCall read_call(Context& context, const Call& call) {
+ReadCall read_call(const Call& call) {
   ReadCall mine;
-  read_blocks(context, call, mine);
-  check_overlaps(context.topology(), call.collective, mine.binding);
+  read_blocks(call, mine);
+  check_overlaps(call.topology(), call.collective, mine.arguments.binding);
   return mine;
 }
 

@@ -18,25 +18,27 @@ void free_buffers(Prepared& prepared, Collective collective, LocalArguments& min
   if (mine.settings.static_buffers || mine.settings.recv_view) return;
   StartBuffer send{send_space, "sendbuf", mine.arguments.sendbuf},
       recv{recv_space, "recvbuf", mine.arguments.recvbuf};
-  for (const Block& block : mine.binding.send) send.touch(block);
-  for (const Block& block : mine.binding.recv) recv.touch(block);
-  prepared.buffers.emplace(
-      "start_with", std::vector{std::move(send), std::move(recv)},
-      [context = prepared.context, collective, binding = std::move(mine.binding)](Shifts shifts) {
-        check_overlaps(context->topology(), collective, moved(binding, shifts));
-      });
+  for (const Block& block : mine.arguments.binding.send) send.touch(block);
+  for (const Block& block : mine.arguments.binding.recv) recv.touch(block);
+  prepared.buffers.emplace("start_with", std::vector{std::move(send), std::move(recv)},
+                           [context = prepared.context, collective,
+                            binding = std::move(mine.arguments.binding)](Shifts shifts) {
+                             check_overlaps(context->topology(), collective,
+                                            moved(binding, shifts));
+                           });
 }
 
 // All calls of the operation use it again if they were promised to be this one; otherwise calls
 // with the same arguments do. All ranks keep it or none, because it decides who asks the others.
-void keep(tonari_neighborhood_s& near, const Call& call, Use use, LocalArguments& mine,
-          Made& made) {
+void keep(const Call& call, Use use, LocalArguments& mine, Made& made) {
+  tonari_neighborhood_s& near = *call.near;
   near.context->take_tags(made.tags);
   if (made.bound)
     near.bound[call.operation()] = std::move(made.bound);
   else if (use == Use::one_shot && !mine.settings.static_buffers)
-    near.cache.put({call.collective, mine.settings.fingerprint(), std::move(mine.binding)},
-                   made.prepared);
+    near.cache.put(
+        {call.collective, mine.settings.fingerprint(), std::move(mine.arguments.binding)},
+        made.prepared);
 }
 
 // Requests that nobody describes, that a thread drives, or that other calls share are chosen at
@@ -59,44 +61,44 @@ bool wants_streams(const Settings& inherited) {
          is(SettingId::progress, inherited.progress_thread ? "thread" : "calls", "calls");
 }
 
-void connect_streams(tonari_neighborhood near, const Call& call, Output output) {
+void connect_streams(const Call& call, Output output) {
   LocalArguments mine;
-  (void)agree_on_call(*near, call, Use::one_shot, MPI_INFO_NULL, output, mine);
-  Context& context = *near->context;
+  (void)agree_on_call(call, Use::one_shot, output, mine);
+  const std::shared_ptr<Context>& shared = call.near->context;
+  Context& context = *shared;
   std::unique_ptr<OneShots> made;
   run_collectively(context.comm(), [&] {
     std::shared_ptr<Streams> streams = connect_streams(context);
     const WaitPolicy wait{context.node()->crowded(), mine.settings.timeout};
     HopTable hops(context, streams, mine.settings.tune, wait);
-    made = std::make_unique<OneShots>(near->context, std::move(streams), std::move(hops), wait);
+    made = std::make_unique<OneShots>(shared, std::move(streams), std::move(hops), wait);
     made->expect(call, output.name != nullptr);
   });
   context.take_tags(stream_tags);
-  near->one_shots = std::move(made);
+  call.near->one_shots = std::move(made);
 }
 
-std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Use use,
-                                  MPI_Info info, Output output, ReadsBlocks reads,
+std::shared_ptr<Prepared> prepare(const Call& call, Use use, Output output, ReadsBlocks reads,
                                   std::size_t contenders) {
   const double start = MPI_Wtime();
   LocalArguments mine;
   mine.reads = reads;
-  const Agreed agreed = agree_on_call(*near, call, use, info, output, mine);
+  const Agreed agreed = agree_on_call(call, use, output, mine);
   if (agreed.cached) return agreed.cached;
   mine.settings.contenders = contenders;
   if (tunes_at_init(mine.settings, use, output)) mine.settings.tune = at_init(mine.settings.tune);
   Made made;
-  run_collectively(near->context->comm(), [&] {
-    const Problem problem = problem_of(*near->context, call.collective, agreed, mine);
-    mine.binding.uniform = problem.sizes.bytes;
-    const Choice choice =
-        use == Use::one_shot
-            ? near->choices.of(*near->context, problem, mine.settings)
-            : choose(*near->context, problem, mine.settings, mine.arguments, mine.binding);
-    made = make_request(*near, call, start, choice, problem, mine);
+  Context& context = *call.near->context;
+  run_collectively(context.comm(), [&] {
+    const Problem problem = problem_of(context, call.collective, agreed, mine);
+    mine.arguments.binding.uniform = problem.sizes.bytes;
+    const Choice choice = use == Use::one_shot
+                              ? call.near->choices.of(context, problem, mine.settings)
+                              : choose(context, problem, mine.settings, mine.arguments);
+    made = make_request(call, start, choice, problem, mine);
     if (use == Use::persistent && output.name) free_buffers(*made.prepared, call.collective, mine);
   });
-  keep(*near, call, use, mine, made);
+  keep(call, use, mine, made);
   return std::move(made.prepared);
 }
 

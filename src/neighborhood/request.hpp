@@ -11,8 +11,7 @@ namespace tonari {
 // whose request is used once: it may be one that an earlier call prepared, and nothing is measured.
 // With promises, a call that breaks one is an error (Errc::promise) on all ranks. contenders: that
 // starts choose from at most.
-std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Use use,
-                                  MPI_Info info, Output output,
+std::shared_ptr<Prepared> prepare(const Call& call, Use use, Output output,
                                   ReadsBlocks reads = ReadsBlocks::in_buffer,
                                   std::size_t contenders = Race::most_candidates);
 
@@ -20,7 +19,7 @@ std::shared_ptr<Prepared> prepare(tonari_neighborhood near, const Call& call, Us
 // inherited.
 bool wants_streams(const Settings& inherited);
 // Then they must be connected once. Collective.
-void connect_streams(tonari_neighborhood near, const Call& call, Output output);
+void connect_streams(const Call& call, Output output);
 
 // Gives the program a handle of it. This needs no memory: a prepared exchange comes with a handle.
 tonari_request request_of(std::shared_ptr<Prepared> prepared);

@@ -29,7 +29,7 @@ std::vector<std::uint64_t> exchange_sizes(Context& context, Collective collectiv
                                           const Binding& binding) {
   const std::vector<Bytes> mine = sizes(binding.send);
   std::vector<std::uint64_t> theirs(binding.recv.size(), 0);
-  Arguments arguments{collective, Form::regular, mine.data(), theirs.data(), {}, {}};
+  Arguments arguments{collective, Form::regular, mine.data(), theirs.data()};
   for (std::size_t k = 0; k < mine.size(); ++k)
     arguments.send.push_back({static_cast<MPI_Aint>(8 * k), 1, MPI_UINT64_T});
   for (std::size_t k = 0; k < theirs.size(); ++k)
@@ -40,8 +40,9 @@ std::vector<std::uint64_t> exchange_sizes(Context& context, Collective collectiv
   std::unique_ptr<Exchange> exchange;
   context.reserve_tags(linear->tags());
   run_collectively(context.comm(), [&] {
+    arguments.bind();
     exchange = build(context, {linear, {{all_channels().front()}}, 0}, {}, arguments,
-                     bind(arguments), context.first_tag(), {});
+                     context.first_tag(), {});
   });
   exchange->start();
   exchange->wait();

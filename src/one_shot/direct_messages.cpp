@@ -77,10 +77,10 @@ SelfEdges self_edges_of(const Vertex& vertex) {
 }
 
 DirectMessages direct_messages(const Streams& streams, const LocalTopology& topology,
-                               const SelfEdges& self, const Arguments& arguments,
-                               const Binding& binding) {
+                               const SelfEdges& self, const Arguments& arguments) {
   DirectMessages all;
   const bool gathers = arguments.collective == Collective::allgather;
+  const Binding& binding = arguments.binding;
   const auto sent = [&](std::uint32_t i) -> const Block& { return binding.send[gathers ? 0 : i]; };
   all.messages.resize(streams.size());
   for (std::size_t k = 0; k < streams.size(); ++k) {

@@ -49,8 +49,7 @@ struct DirectMessages {
 // Of an operation of a neighborhood. Throws Errc::mismatch if a block to this rank itself has two
 // sizes, and Errc::overflow.
 DirectMessages direct_messages(const Streams& streams, const LocalTopology& topology,
-                               const SelfEdges& self, const Arguments& arguments,
-                               const Binding& binding);
+                               const SelfEdges& self, const Arguments& arguments);
 
 // What is wrong with a message of the peer that has this head, or with what goes to the peer;
 // nothing if both ranks mean the same. The sentence is the same at both.

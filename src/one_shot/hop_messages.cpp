@@ -17,8 +17,7 @@ std::uint32_t stream_to(const Streams& streams, std::int32_t peer) {
 // Where the slices of one call lie.
 class Places {
  public:
-  Places(Bytes block, const Arguments& arguments, const Binding& binding)
-      : block_(block), arguments_(arguments), binding_(binding) {}
+  Places(Bytes block, const Arguments& arguments) : block_(block), arguments_(arguments) {}
 
   static SpaceId space(Slice slice) {
     if (slice.buffer == Buffer::scratch) return fixed_space;
@@ -28,7 +27,7 @@ class Places {
     if (slice.buffer == Buffer::scratch)
       return layout.add(static_cast<std::ptrdiff_t>(slice.block * block_), block_);
     const bool sent = slice.buffer == Buffer::send;
-    const Block& block = (sent ? binding_.send : binding_.recv)[slice.block];
+    const Block& block = (sent ? arguments_.binding.send : arguments_.binding.recv)[slice.block];
     const void* const buffer = sent ? arguments_.sendbuf : arguments_.recvbuf;
     const std::ptrdiff_t at = distance(buffer, block.address);
     if (block.layout)
@@ -40,7 +39,6 @@ class Places {
  private:
   Bytes block_;
   const Arguments& arguments_;
-  const Binding& binding_;
 };
 
 std::vector<HopMessages::Part> parts_of(std::span<const Slice> slices, const Places& places) {
@@ -89,10 +87,10 @@ HopPlan::HopPlan(Plan of_rank, Collective operation, const Streams& streams)
 }
 
 HopMessages::HopMessages(std::shared_ptr<const HopPlan> of, Bytes block_bytes,
-                         const Arguments& arguments, const Binding& binding)
+                         const Arguments& arguments)
     : plan(std::move(of)), block(block_bytes) {
   const Plan& steps = plan->plan;
-  const Places places(block, arguments, binding);
+  const Places places(block, arguments);
   for (const Operation& op : steps.operations()) {
     const bool copy = op.kind == Kind::copy;
     parts.push_back(copy ? std::vector<Part>() : parts_of(steps.slices(op), places));

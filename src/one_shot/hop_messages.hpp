@@ -38,8 +38,7 @@ struct HopMessages {
     Move move;  // between buffers that begin at 0
     SpaceId from, to;
   };
-  HopMessages(std::shared_ptr<const HopPlan> of, Bytes block_bytes, const Arguments& arguments,
-              const Binding& binding);
+  HopMessages(std::shared_ptr<const HopPlan> of, Bytes block_bytes, const Arguments& arguments);
 
   std::shared_ptr<const HopPlan> plan;
   Bytes block;

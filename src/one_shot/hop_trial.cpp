@@ -38,17 +38,15 @@ class TriedBlocks {
     std::fill_n(send_.data(), send_.bytes(), std::byte{1});
     arguments_.sendbuf = send_.data(), arguments_.recvbuf = recv_.data();
     arguments_.types_of_bytes = true;
-    binding_ = bind(arguments_);
+    arguments_.bind();
   }
 
   const Arguments& arguments() const { return arguments_; }
-  const Binding& binding() const { return binding_; }
   Spaces spaces() const { return {nullptr, send_.data(), recv_.data()}; }
 
  private:
   Memory send_, recv_;
   Arguments arguments_;
-  Binding binding_;
 };
 
 }  // namespace
@@ -68,8 +66,8 @@ HopTrial try_hops(Context& context, const std::shared_ptr<Streams>& streams,
     run_collectively(context.comm(), [&] {
       blocks.emplace(context.topology(), plan->collective, bytes);
       direct = direct_messages(*streams, context.topology(), self_edges_of(context.vertex()),
-                               blocks->arguments(), blocks->binding());
-      hops.emplace(plan, bytes, blocks->arguments(), blocks->binding());
+                               blocks->arguments());
+      hops.emplace(plan, bytes, blocks->arguments());
       straight.bind(*direct, blocks->spaces());
       combining.bind(*hops, blocks->spaces());
     });

@@ -89,8 +89,8 @@ std::shared_ptr<Prepared> build_exchange(SharedVector& vector, Direction directi
     for (std::size_t s = 0; s < work.steps(); ++s) {
       const AbsoluteBlocks send = work.sent(s), receive = work.received(s);
       const tonari_neighborhood near = vector.near(direction, s);
-      exchange->add_step(prepare(near, Call{Collective::alltoall, send.given(), receive.given()},
-                                 use, info, inside));
+      exchange->add_step(
+          prepare({Collective::alltoall, send.given(), receive.given(), near, info}, use, inside));
     }
     const SteppedExchange& stepped = *exchange;
     prepared->exchange = std::move(exchange);

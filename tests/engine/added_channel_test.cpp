@@ -155,21 +155,21 @@ class AddedChannel : public testing::Test {
   Choice run(Bytes bytes, const Settings& settings) {
     const std::size_t blocks = near_->offsets.size();
     send_.assign(blocks * bytes, 0), recv_.assign(blocks * bytes, 0);
-    Arguments arguments{Collective::alltoall, Form::regular, send_.data(), recv_.data(), {}, {}};
+    Arguments arguments{Collective::alltoall, Form::regular, send_.data(), recv_.data()};
     for (std::size_t k = 0; k < blocks; ++k)
       arguments.send.push_back({static_cast<MPI_Aint>(k * bytes), static_cast<int>(bytes)});
     arguments.recv = arguments.send;
-    Binding binding = bind(arguments);
+    arguments.bind();
     const Problem given = problem(bytes);
-    binding.uniform = given.sizes.bytes;
-    Choice choice = choose(*context_, given, settings, arguments, binding);
+    arguments.binding.uniform = given.sizes.bytes;
+    Choice choice = choose(*context_, given, settings, arguments);
     std::vector<Candidate> chosen{choice.candidate};
-    exchange_forwarded_sizes(*context_, chosen, given, settings, binding);
+    exchange_forwarded_sizes(*context_, chosen, given, settings, arguments.binding);
     context_->reserve_tags(chosen[0].tags());
-    Wiring wiring = wire(*context_, chosen[0], settings, binding, Purpose::request);
+    Wiring wiring = wire(*context_, chosen[0], settings, arguments.binding, Purpose::request);
     EXPECT_EQ(wiring.refusal, "");
-    const auto exchange = build(*context_, chosen[0], settings, arguments, binding,
-                                context_->first_tag(), std::move(wiring));
+    const auto exchange =
+        build(*context_, chosen[0], settings, arguments, context_->first_tag(), std::move(wiring));
     for (unsigned round = 0; round < 7; ++round) deliver(*exchange, bytes, round);
     mix_ = exchange->channel_mix();
     return choice;

@@ -38,7 +38,7 @@ TEST(MeasuringOnCopies, TakesNoMemoryForWhatLiesBetweenAllocations) {
   const FarApart memory;
   MPI_Datatype strided = MPI_DATATYPE_NULL;
   MPI_Type_vector(3, 1, 5, MPI_INT, &strided);
-  tonari::Arguments arguments{tonari::Collective::alltoall, Form::w, nullptr, nullptr, {}, {}};
+  tonari::Arguments arguments{tonari::Collective::alltoall, Form::w, nullptr, nullptr};
   // two blocks side by side, one far away, one before all, an empty one
   const std::array<std::size_t, 4> places{FarApart::distance + 24, FarApart::distance + 1024,
                                           3 * FarApart::distance + 8, 40};
@@ -46,13 +46,13 @@ TEST(MeasuringOnCopies, TakesNoMemoryForWhatLiesBetweenAllocations) {
     arguments.send.push_back({reinterpret_cast<MPI_Aint>(memory.at(place)), 1, strided});
   arguments.send.push_back({0, 0, MPI_BYTE});
   arguments.recv.push_back({reinterpret_cast<MPI_Aint>(memory.at(7)), 100, MPI_BYTE});
-  const tonari::Binding binding = bind(arguments);
-  const auto shadow = tonari::Shadow::make(arguments, binding);
+  arguments.bind();
+  const auto shadow = tonari::Shadow::make(arguments);
   ASSERT_TRUE(shadow);
-  const std::vector<Block>& copies = shadow->binding().send;
+  const std::vector<Block>& copies = shadow->arguments().binding.send;
   for (std::size_t k = 0; k < places.size(); ++k) {
-    EXPECT_EQ(aligned_as(copies[k].address), aligned_as(binding.send[k].address)) << k;
-    EXPECT_EQ(copies[k].layout->runs()[0], binding.send[k].layout->runs()[0]) << k;
+    EXPECT_EQ(aligned_as(copies[k].address), aligned_as(arguments.binding.send[k].address)) << k;
+    EXPECT_EQ(copies[k].layout->runs()[0], arguments.binding.send[k].layout->runs()[0]) << k;
     EXPECT_FALSE(copies[k].address >= reinterpret_cast<std::byte*>(memory.at(0)) &&
                  copies[k].address < reinterpret_cast<std::byte*>(memory.at(FarApart::bytes)))
         << k << " is the program's";

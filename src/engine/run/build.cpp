@@ -20,15 +20,15 @@ Packing packing_for(const Plan& plan, const Settings& settings, const Edges& edg
 }  // namespace
 
 std::unique_ptr<Exchange> build(Context& context, const Candidate& candidate,
-                                const Settings& settings, const Arguments& arguments,
-                                const Binding& binding, int first_tag, Wiring wiring) {
+                                const Settings& settings, const Arguments& arguments, int first_tag,
+                                Wiring wiring) {
   if (!candidate.planned)
     return std::make_unique<NativeExchange>(context, arguments, std::move(wiring.graph),
                                             settings.timeout);
   const Plan plan =
       wiring.plan ? std::move(*wiring.plan) : plan_of(candidate, settings, context.rank());
   const ChannelChoice::Part& base = candidate.channel.base;
-  P2pProgram program = base.row->compile({plan, binding_of(candidate, binding), arguments,
+  P2pProgram program = base.row->compile({plan, binding_of(candidate, arguments.binding), arguments,
                                           base.detail, packing_for(plan, settings, wiring.edges)});
   PlanExchange::Options options{first_tag, program.persistent, context.node()};
   // where all goes by the MPI, it gives the core away

@@ -11,7 +11,7 @@ namespace tonari {
 
 // Collective only if the candidate is native. `wiring` belongs to this candidate.
 std::unique_ptr<Exchange> build(Context& context, const Candidate& candidate,
-                                const Settings& settings, const Arguments& arguments,
-                                const Binding& binding, int first_tag, Wiring wiring);
+                                const Settings& settings, const Arguments& arguments, int first_tag,
+                                Wiring wiring);
 
 }  // namespace tonari

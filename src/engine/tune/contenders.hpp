@@ -21,8 +21,7 @@ struct Contenders {
 // Collective: connects and builds the candidate of a choice with all its rivals. Those whose
 // channel cannot be used drop out. Throws the same error on all ranks.
 Contenders build_contenders(Context& context, const Choice& choice, const Problem& problem,
-                            const Settings& settings, const Arguments& arguments,
-                            const Binding& binding);
+                            const Settings& settings, const Arguments& arguments);
 
 // Notes which of these labels has won, where a later init finds it under this key, with what is
 // left untried. Rank 0 writes wisdom, and others get null.

@@ -98,14 +98,14 @@ Choice contest(Context& context, const std::vector<Candidate>& candidates, const
 
 Choice measure_on_copies(Context& context, const std::vector<Candidate>& candidates,
                          const Problem& problem, const Settings& settings,
-                         const Arguments& arguments, const Binding& binding) {
-  std::optional<Shadow> shadow = Shadow::make(arguments, binding);
+                         const Arguments& arguments) {
+  std::optional<Shadow> shadow = Shadow::make(arguments);
   const Ballot here = shadow.has_value();
   if (!agree(context.comm(), std::nullopt, std::span(&here, 1))[0] || !shadow)
     return {candidates.front(), "model",
             "the buffers are too large to be measured on copies of them\n"};
   std::vector<Candidate> chosen = affordable(candidates, problem);
-  exchange_forwarded_sizes(context, chosen, problem, settings, binding);
+  exchange_forwarded_sizes(context, chosen, problem, settings, arguments.binding);
   Choice choice = contest(context, chosen, settings, *shadow);
   if (!choice.steady) choice.details += unsteady_times;
   return choice;
@@ -113,12 +113,12 @@ Choice measure_on_copies(Context& context, const std::vector<Candidate>& candida
 
 // If some rank lacks the memory for a contest, there is none: the exchange itself may need less.
 Choice measure(Context& context, const std::vector<Candidate>& candidates, const Problem& problem,
-               const Settings& settings, const Arguments& arguments, const Binding& binding) {
+               const Settings& settings, const Arguments& arguments) {
   stay_together(context.comm());
   try {
     Choice choice;
     run_collectively(context.comm(), [&] {
-      choice = measure_on_copies(context, candidates, problem, settings, arguments, binding);
+      choice = measure_on_copies(context, candidates, problem, settings, arguments);
     });
     context.drop_trial_graph();  // here all ranks are together
     return choice;
@@ -147,16 +147,15 @@ Choice race(const std::vector<Candidate>& candidates, const Problem& problem, st
 
 // By an exchange on copies; where there is no memory for that, there is no proof.
 bool native_is_proved(Context& context, const Candidate& native, const Problem& problem,
-                      const Settings& settings, const Arguments& arguments,
-                      const Binding& binding) {
+                      const Settings& settings, const Arguments& arguments) {
   Settings plain = settings;
   plain.algorithm = "linear";
   bool right = false;
   stay_together(context.comm());
   const std::optional<Error> error = error_of([&] {
     run_collectively(context.comm(), [&] {
-      right = proves_right(context, native, fixed_rule(problem, plain), problem, settings,
-                           arguments, binding);
+      right =
+          proves_right(context, native, fixed_rule(problem, plain), problem, settings, arguments);
     });
   });
   context.drop_trial_graph();  // here all ranks are together
@@ -166,12 +165,10 @@ bool native_is_proved(Context& context, const Candidate& native, const Problem& 
 
 // Starts try what no request of this kind has tried yet beside what they remember.
 void try_beside(Context& context, const std::string& label, std::string key, const Problem& problem,
-                const Settings& settings, const Arguments& arguments, const Binding& binding,
-                Choice& choice) {
+                const Settings& settings, const Arguments& arguments, Choice& choice) {
   const std::optional<Candidate> found = find_candidate(label, problem, settings);
   if (!found || !not_applicable(found->channel, problem, settings).empty()) return;
-  if (!found->planned &&
-      !native_is_proved(context, *found, problem, settings, arguments, binding)) {
+  if (!found->planned && !native_is_proved(context, *found, problem, settings, arguments)) {
     choice.details = text(label, " is not tried: its blocks could not be proved right\n");
     return;
   }
@@ -184,7 +181,7 @@ void try_beside(Context& context, const std::string& label, std::string key, con
 Choice forced(const Candidate& candidate) { return {candidate, "forced", "", 0}; }
 
 Choice choose_candidate(Context& context, const Problem& problem, const Settings& settings,
-                        const Arguments& arguments, const Binding& binding) {
+                        const Arguments& arguments) {
   const bool native_ok = native_is_right(context.topology().shape);
   if (settings.algorithm == "native" && !native_ok)
     fail(Errc::algorithm,
@@ -204,7 +201,7 @@ Choice choose_candidate(Context& context, const Problem& problem, const Settings
         Choice choice{*found, "wisdom", "", 0, false, known.times};
         for (const std::string& label : known.untried)
           if (label != "native" || native_ok)
-            try_beside(context, label, keys.back(), problem, settings, arguments, binding, choice);
+            try_beside(context, label, keys.back(), problem, settings, arguments, choice);
         return choice;
       }
   }
@@ -221,7 +218,7 @@ Choice choose_candidate(Context& context, const Problem& problem, const Settings
   if (settings.tune == Tune::online)
     return race(candidates, problem, settings.contenders, std::move(keys.back()));
   if (keys.empty()) keys.push_back(wisdom_key(context, problem_key(problem, settings)));
-  Choice choice = measure(context, candidates, problem, settings, arguments, binding);
+  Choice choice = measure(context, candidates, problem, settings, arguments);
   if (choice.steady) remember(context, keys[0], {choice.candidate.label(), choice.times});
   return choice;
 }
@@ -253,12 +250,12 @@ std::string problem_key(const Problem& problem, const Settings& settings) {
 
 Choice choose_unmeasured(Context& context, const Problem& problem, Settings settings) {
   if (measures(settings.tune) || settings.tune == Tune::online) settings.tune = Tune::recall;
-  return choose(context, problem, settings, {}, {});
+  return choose(context, problem, settings, {});
 }
 
 Choice choose(Context& context, const Problem& problem, const Settings& settings,
-              const Arguments& arguments, const Binding& binding) {
-  Choice choice = choose_candidate(context, problem, settings, arguments, binding);
+              const Arguments& arguments) {
+  Choice choice = choose_candidate(context, problem, settings, arguments);
   const bool may_ask = settings.tune != Tune::off && choice.times.native == 0;
   if (context.shared().reports() && may_ask) ask_the_model(context, problem, settings, choice);
   return choice;

@@ -28,10 +28,10 @@ struct Choice {
   double predicted_native = 0;  // seconds of MPI's own collective by the model; 0: not asked
 };
 
-// Collective. Everything except binding and arguments must be the same on all ranks. Throws the
-// same error on all ranks.
+// Collective. Everything except arguments must be the same on all ranks. Throws the same error on
+// all ranks.
 Choice choose(Context& context, const Problem& problem, const Settings& settings,
-              const Arguments& arguments, const Binding& binding);
+              const Arguments& arguments);
 
 // The same from wisdom or by the model, independent of arguments. Collective.
 Choice choose_unmeasured(Context& context, const Problem& problem, Settings settings);

@@ -119,14 +119,15 @@ class Trial {
     context.reserve_tags(tags);
     std::vector<Wiring> wirings;
     for (const Candidate& candidate : candidates)
-      wirings.push_back(wire(context, candidate, settings, shadow.binding(), Purpose::trial));
+      wirings.push_back(
+          wire(context, candidate, settings, shadow.arguments().binding, Purpose::trial));
     run_collectively(context.comm(), [&] {
       for (std::size_t c = 0; c < candidates.size(); ++c) {
         timings_.push_back({{}, candidates[c], wirings[c].refusal});
         exchanges_.emplace_back();
         if (!timings_[c].refusal.empty()) continue;
         exchanges_[c] = build(context, candidates[c], settings, shadow.arguments(),
-                              shadow.binding(), context.first_tag(), std::move(wirings[c]));
+                              context.first_tag(), std::move(wirings[c]));
       }
     });
   }
@@ -180,27 +181,28 @@ class Trial {
 
 }  // namespace
 
-std::optional<Shadow> Shadow::make(const Arguments& arguments, const Binding& binding) {
+std::optional<Shadow> Shadow::make(const Arguments& arguments) {
   std::optional<Shadow> shadow =
-      make(arguments, binding, arguments.form == Form::regular ? Keep::buffer : Keep::blocks);
+      make(arguments, arguments.form == Form::regular ? Keep::buffer : Keep::blocks);
   // a block may have parts in several allocations (a group's)
-  if (!shadow && arguments.form == Form::w) shadow = make(arguments, binding, Keep::runs);
+  if (!shadow && arguments.form == Form::w) shadow = make(arguments, Keep::runs);
   return shadow;
 }
 
-std::optional<Shadow> Shadow::make(const Arguments& arguments, const Binding& binding, Keep keep) {
+std::optional<Shadow> Shadow::make(const Arguments& arguments, Keep keep) {
+  const Binding& binding = arguments.binding;
   const Regions send(binding.send, keep), recv(binding.recv, keep);
   if (send.bytes() > most_shadow || recv.bytes() > most_shadow) return std::nullopt;
   Shadow shadow;
   shadow.send_ = zeroed_memory(send.bytes());
   shadow.recv_ = zeroed_memory(recv.bytes());
-  shadow.arguments_ = rebased(arguments, send.buffer(arguments.sendbuf, shadow.send_),
-                              recv.buffer(arguments.recvbuf, shadow.recv_));
   Arguments& moved = shadow.arguments_;
+  moved = arguments;
+  moved.sendbuf = send.buffer(arguments.sendbuf, shadow.send_);
+  moved.recvbuf = recv.buffer(arguments.recvbuf, shadow.recv_);
   send.shift(binding.send, moved.send, moved.sendbuf, shadow.send_, shadow.types_);
   recv.shift(binding.recv, moved.recv, moved.recvbuf, shadow.recv_, shadow.types_);
-  shadow.binding_ = bind(shadow.arguments_);
-  shadow.binding_.uniform = binding.uniform;
+  moved.bind();
   return shadow;
 }
 
@@ -210,11 +212,11 @@ std::vector<std::byte> Shadow::received(const Exchange& exchange) const {
   std::vector<std::byte> bytes;
   std::vector<Move> moves;
   std::size_t size = 0;
-  for (const Block& b : binding_.recv) size += b.bytes;
+  for (const Block& b : arguments_.binding.recv) size += b.bytes;
   bytes.resize(size);
   std::byte* at = bytes.data();
-  for (std::size_t k = 0; k < binding_.recv.size(); ++k) {
-    const Block& b = binding_.recv[k];
+  for (std::size_t k = 0; k < arguments_.binding.recv.size(); ++k) {
+    const Block& b = arguments_.binding.recv[k];
     const std::byte* const view = exchange.view(k);
     Layout whole;
     whole.add(0, b.bytes);
@@ -226,13 +228,12 @@ std::vector<std::byte> Shadow::received(const Exchange& exchange) const {
 }
 
 bool proves_right(Context& context, const Candidate& native, const Candidate& planned,
-                  const Problem& problem, const Settings& settings, const Arguments& arguments,
-                  const Binding& binding) {
-  std::optional<Shadow> shadow = Shadow::make(arguments, binding);
+                  const Problem& problem, const Settings& settings, const Arguments& arguments) {
+  std::optional<Shadow> shadow = Shadow::make(arguments);
   const Ballot here = shadow.has_value();
   if (!agree(context.comm(), std::nullopt, std::span(&here, 1))[0] || !shadow) return false;
   std::vector<Candidate> both{planned, native};
-  exchange_forwarded_sizes(context, both, problem, settings, binding);
+  exchange_forwarded_sizes(context, both, problem, settings, arguments.binding);
   Trial trial(context, both, settings, *shadow);
   trial.verify();
   return trial.usable(1);

@@ -28,10 +28,9 @@ class Shadow {
     runs     // within the runs of blocks, whose types are made anew
   };
   // Returns nothing if it would take more memory than is reasonable for a measurement.
-  static std::optional<Shadow> make(const Arguments& arguments, const Binding& binding);
+  static std::optional<Shadow> make(const Arguments& arguments);
 
   const Arguments& arguments() const { return arguments_; }
-  const Binding& binding() const { return binding_; }
   void fill_send(int rank) { fill_as_rank(send_, rank); }
   void poison_recv();
   // the bytes of all receive blocks, in order
@@ -39,12 +38,11 @@ class Shadow {
 
  private:
   Shadow() = default;
-  static std::optional<Shadow> make(const Arguments& arguments, const Binding& binding, Keep keep);
+  static std::optional<Shadow> make(const Arguments& arguments, Keep keep);
 
   std::vector<OwnedType> types_;  // of arguments_
   Memory send_, recv_;
   Arguments arguments_;
-  Binding binding_;
 };
 
 struct Timing : Standing {
@@ -63,7 +61,6 @@ std::vector<Timing> time_candidates(Context& context, const std::vector<Candidat
 // Collective: tells whether the first candidate delivers on copies what the second one does, by one
 // exchange each. No, if copies would be too large, or it cannot be connected.
 bool proves_right(Context& context, const Candidate& native, const Candidate& planned,
-                  const Problem& problem, const Settings& settings, const Arguments& arguments,
-                  const Binding& binding);
+                  const Problem& problem, const Settings& settings, const Arguments& arguments);
 
 }  // namespace tonari
