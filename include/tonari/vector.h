@@ -309,12 +309,12 @@ TONARI_API int tonari_vector_combine_init(tonari_vector vector, const tonari_vec
                                           MPI_Op op, void* owned, void* ghosts, MPI_Info info,
                                           tonari_request* request);
 
-/* [collective] The same as one-shot calls; complete when they return. Nothing is measured. The first
- * call of a direction connects the ranks that exchange values. It is collective as all functions
- * here, and reads the environment. Later calls ask no other rank. They allocate nothing if types,
- * components, vectors, strides and operation are those of one of the last 8 calls. Arrays may lie
- * elsewhere, but those whose rows are interleaved must keep their distance. On a node they call no
- * MPI function while nobody is late.
+/* [collective] The same as one-shot calls; complete when they return. Nothing is measured. The
+ * first call of a direction connects the ranks that exchange values. It is collective as all
+ * functions here, and reads the environment. Later calls ask no other rank. They allocate nothing
+ * if types, components, vectors, strides and operation are those of one of the last 8 calls. Arrays
+ * may lie elsewhere, but those whose rows are interleaved must keep their distance. On a node they
+ * call no MPI function while nobody is late.
  *  - If a rank passes wrong arguments, it and those that get values from it, in any hop, return the
  *    same code and sentence; so do two ranks whose values differ in what must be the same. The
  *    others complete. What ranks with an error receive into then is undefined.

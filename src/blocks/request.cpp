@@ -13,20 +13,18 @@
 namespace tonari {
 namespace {
 
-// Of the messages' exchange.
-std::string take_over(Prepared& inner, Prepared& prepared) {
-  inner.describe_now();
-  prepared.report_as(inner);
-  return inner.description;
-}
-
 void describe(const SharedBlocks& blocks, const BlocksRequest& request, double start,
               std::shared_ptr<Prepared> inner, Prepared& prepared) {
-  prepared.tell_of([inner = std::move(inner)](Prepared& all) { return take_over(*inner, all); });
-  prepared.operation = request.reverse ? "reverse blocks" : "blocks";
-  prepared.label = text(request.reverse ? "reverse" : "forward", " exchange of ",
-                        blocks.blocks().size(), " blocks, ", blocks.blocks().dims, " dimensions");
-  prepared.fixed = "it was made without the info key tonari_start_with=yes";
+  prepared.tell_of([inner = std::move(inner)](ChoiceReport& all) {
+    const std::string& described = inner->describe_now();
+    all = inner->chosen;
+    return described;
+  });
+  prepared.recording.operation = request.reverse ? "reverse blocks" : "blocks";
+  prepared.recording.label =
+      text(request.reverse ? "reverse" : "forward", " exchange of ", blocks.blocks().size(),
+           " blocks, ", blocks.blocks().dims, " dimensions");
+  prepared.buffers = StartBuffers("it was made without the info key tonari_start_with=yes");
   prepared.describe(start, text(request.reverse ? "reverse" : "forward", " exchange of ",
                                 blocks.own().size(), " of ", blocks.blocks().size(), " blocks, ",
                                 blocks.blocks().dims, " dimensions"));
@@ -45,7 +43,7 @@ void free_arrays(const SharedBlocks& blocks, const BlocksRequest& request, Prepa
       arrays.back().touch({base, nullptr, bytes});
     }
   }
-  prepared.buffers.emplace("blocks_start_with", std::move(arrays), [](Shifts) {
+  prepared.buffers = StartBuffers("blocks_start_with", std::move(arrays), [](Shifts) {
     fail(Errc::buffers, "two of the arrays overlap; they must share no byte");
   });
 }

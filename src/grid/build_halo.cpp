@@ -13,7 +13,7 @@ namespace {
 
 // Starts may replace arrays.
 void free_arrays(const HaloGrid& grid, int copy, Prepared& prepared) {
-  prepared.fixed = "the grid's storage is not array";
+  prepared.buffers = StartBuffers("the grid's storage is not array");
   if (grid.shape().bricked()) return;
   std::vector<StartBuffer> arrays;
   for (int s = 0; s < grid.subdomains(); ++s) {
@@ -27,7 +27,7 @@ void free_arrays(const HaloGrid& grid, int copy, Prepared& prepared) {
       arrays.back().touch({base, nullptr, cells * grid.shape().element_bytes});
     }
   }
-  prepared.buffers.emplace("grid_start_with", std::move(arrays), [](Shifts) {
+  prepared.buffers = StartBuffers("grid_start_with", std::move(arrays), [](Shifts) {
     fail(Errc::buffers, "two of the arrays overlap; they must share no byte");
   });
 }
@@ -44,13 +44,10 @@ std::string sentence_of(const HaloGrid& grid, const HaloRequest& request) {
 void describe(const HaloTask& task, double start, const HaloChoice& chosen) {
   Prepared& prepared = *chosen.prepared;
   const std::string what = sentence_of(*task.grid, task.request);
-  prepared.operation = task.request.reverse ? "reverse halo" : "halo";
-  prepared.label.clear();
+  prepared.recording.operation = task.request.reverse ? "reverse halo" : "halo";
+  prepared.recording.label.clear();
   if (chosen.by_starts) return prepared.describe(start, what);
-  const std::string inner = std::move(prepared.description);
-  prepared.describe(
-      start, what, prepared.algorithm,
-      chosen.details + (inner.empty() ? "" : "as an exchange between neighbors: " + inner));
+  prepared.describe(start, what, prepared.chosen.algorithm, chosen.details);
 }
 
 }  // namespace

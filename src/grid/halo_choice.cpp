@@ -136,10 +136,8 @@ class Chooser {
 
   HaloChoice choose(Decision decision) {
     HaloWays& chosen = made_[decision.winner];
-    HaloChoice choice{chosen.all.front(), chosen.tags, std::move(decision.details)};
-    choice.prepared->reason = decision.reason;
-    choice.prepared->measured = decision.measured;
-    return choice;
+    chosen.all.front()->chosen.follow(decision);
+    return {chosen.all.front(), chosen.tags, std::move(decision.details) + chosen.details};
   }
 
   HaloChoice race(Decision decision, std::vector<Entrant> entrants) {
@@ -147,8 +145,8 @@ class Chooser {
     std::vector<std::shared_ptr<Prepared>> ways;
     for (const auto& [kind, way] : entrants) {
       const std::shared_ptr<Prepared>& one = ways.emplace_back(made_[kind].all[way]);
-      one->reason = task_.settings.kind ? "forced" : "online";  // wisdom left more than one
-      contenders.push_back({one->label, std::move(one->exchange)});
+      one->chosen.reason = task_.settings.kind ? "forced" : "online";  // wisdom left more than one
+      contenders.push_back({one->recording.label, std::move(one->exchange)});
     }
     context().reserve_tags(1);
     auto race =
@@ -156,10 +154,9 @@ class Chooser {
                   task_.settings.common.timeout, remembering(decision, std::move(entrants)));
     HaloChoice choice{std::make_shared<Prepared>(task_.grid->context()), 1, {}, true};
     choice.prepared->tell_of([race = race.get(), ways = std::move(ways),
-                              details = std::move(decision.details)](Prepared& all) {
-      all.report_as(*ways[race->leader()]);
-      all.undecided = !race->decided();
-      all.measured = race->seconds(), all.lost = race->decided() ? race->regret().seconds : 0;
+                              details = std::move(decision.details)](ChoiceReport& all) {
+      all = ways[race->leader()]->chosen;
+      all.follow(*race);
       return details + race->report();
     });
     choice.prepared->exchange = std::move(race);

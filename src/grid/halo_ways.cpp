@@ -51,8 +51,8 @@ class Builder {
     const std::shared_ptr<Exchange> exchange = build_messages(memory);
     take(memory);
     Prepared& prepared = add(exchange);
-    prepared.channel = channel_of(request_.kind);
-    prepared.rounds = request_.kind == HaloKind::shift ? grid().shape().dims() : 1;
+    prepared.chosen.channel = channel_of(request_.kind);
+    prepared.chosen.rounds = request_.kind == HaloKind::shift ? grid().shape().dims() : 1;
     return std::move(made_);
   }
 
@@ -82,15 +82,15 @@ class Builder {
       exchange = std::make_shared<CombiningExchange>(std::move(exchange), contributions_,
                                                      request_.reduction);
     prepared.exchange = std::make_unique<HaloRun>(std::move(exchange), HaloUse{mark_, views_});
-    prepared.algorithm = prepared.label = name(request_.kind);
+    prepared.chosen.algorithm = prepared.recording.label = name(request_.kind);
     return prepared;
   }
 
   void add_planned(const std::shared_ptr<Prepared>& planned) {
     Prepared& prepared = add({planned, planned->exchange.get()});
-    prepared.report_as(*planned);
-    prepared.description = planned->description;
-    say_plan(prepared);
+    prepared.chosen = planned->chosen;
+    made_.details = "as an exchange between neighbors: " + planned->description();
+    say_plan(prepared.chosen);
   }
 
   // Those that the plan's starts would choose from. They need it as long as they live.
@@ -106,16 +106,15 @@ class Builder {
     for (std::size_t k = 0; k < candidates.size(); ++k) {
       auto held = std::make_shared<Held>(planned, std::move(entrants.contenders[k].exchange));
       Prepared& prepared = add({held, held->exchange.get()});
-      prepared.name(candidates[k]);
-      say_plan(prepared);
-      prepared.label += text(": ", candidates[k].label());
+      prepared.chosen.name(candidates[k]);
+      say_plan(prepared.chosen);
+      prepared.recording.label += text(": ", candidates[k].label());
     }
   }
 
-  void say_plan(Prepared& prepared) const {
-    prepared.variant =
-        prepared.algorithm + (prepared.variant.empty() ? "" : ", ") + prepared.variant;
-    prepared.algorithm = name(request_.kind);
+  void say_plan(ChoiceReport& chosen) const {
+    chosen.variant = chosen.algorithm + (chosen.variant.empty() ? "" : ", ") + chosen.variant;
+    chosen.algorithm = name(request_.kind);
   }
 
   std::shared_ptr<Exchange> build_messages(HaloMemory& memory) {

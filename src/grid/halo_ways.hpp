@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "grid/halo_grid.hpp"
@@ -24,6 +25,7 @@ struct HaloWays {
   // as they run one after the other
   std::size_t tags = 0;
   OnlineExchange::Remember remember = nullptr;  // of several: which of them has won
+  std::string details = {};                     // of one: lines for tonari_request_describe
 };
 
 // What is to be prepared, and for whom.

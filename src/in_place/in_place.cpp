@@ -33,7 +33,7 @@ struct KeptSwaps final : KeptExchange {
   // And whether it can be used: no request does.
   bool same(const BufferArguments& given) const {
     const bool lies = given.buffer == buffer || (given.buffer && buffer);
-    return prepared.use_count() == 1 && !prepared->running && !prepared->broken && lies &&
+    return prepared.use_count() == 1 && !prepared->running() && !prepared->broken() && lies &&
            given.buffer != MPI_IN_PLACE && !on_gpu(given.buffer) && known.same(given) &&
            known.same_types();
   }
@@ -93,12 +93,11 @@ struct InPlaceInit {
   // Last.
   void describe(Prepared& prepared, const Decision& decision) const {
     if (settings.progress_thread) prepared.drive_by_thread();
-    prepared.operation = "in-place all-to-all";
-    prepared.reason = decision.reason;
-    if (settings.order && decision.reason == "fixed rule") prepared.reason = "forced";
-    prepared.measured = decision.measured, prepared.times = decision.times;
+    prepared.recording.operation = "in-place all-to-all";
+    prepared.chosen.follow(decision);
+    if (settings.order && decision.reason == "fixed rule") prepared.chosen.reason = "forced";
     prepared.describe(start, text("in-place all-to-all between ", context->ranks(), " ranks"),
-                      prepared.algorithm + " " + prepared.channel,
+                      prepared.chosen.algorithm + " " + prepared.chosen.channel,
                       text("may hold ", settings.memory, " bytes\n", decision.details));
   }
 };
@@ -225,8 +224,8 @@ std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_C
                                        .timeout = settings.timeout});
     prepared = std::make_shared<Prepared>(init.context);
     prepared->exchange = std::move(chosen.exchange);
-    prepared->algorithm = chosen.algorithm;
-    prepared->channel = chosen.channel;
+    prepared->chosen.algorithm = chosen.algorithm;
+    prepared->chosen.channel = chosen.channel;
     init.describe(*prepared, chosen.decision);
     if (use == Use::one_shot && !settings.progress_thread)
       kept = std::make_unique<KeptSwaps>(blocks, context, settings, info, prepared);
@@ -263,8 +262,8 @@ std::shared_ptr<Prepared> prepare_general(const BufferArguments& send, const Buf
     prepared->exchange = std::make_unique<GeneralExchange>(context.shared_comm(),
                                                            context.first_tag(), std::move(problem),
                                                            settings.memory, wait, context.node());
-    prepared->algorithm = "general";
-    prepared->channel = "p2p-packed";
+    prepared->chosen.algorithm = "general";
+    prepared->chosen.channel = "p2p-packed";
     init.describe(*prepared, by_fixed_rule);
   });
   context.take_tags(GeneralExchange::tags);

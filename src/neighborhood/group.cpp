@@ -249,10 +249,10 @@ std::shared_ptr<Prepared> prepare_group(const Group& group, Use use, MPI_Info in
         shared->comm(), group.calls(), use_of_part(use, settings.progress_thread), info);
     const SteppedExchange& exchange = *made;
     prepared->exchange = std::move(made);
-    prepared->fixed = "it exchanges a group";
+    prepared->buffers = StartBuffers("it exchanges a group");
     if (settings.progress_thread && use == Use::persistent) prepared->drive_by_thread();
-    prepared->operation = prepared->algorithm = "group";
-    prepared->tell_of([&exchange](Prepared& all) { return exchange.report_steps(all); });
+    prepared->recording.operation = prepared->chosen.algorithm = "group";
+    prepared->tell_of([&exchange](ChoiceReport& all) { return exchange.report_steps(all); });
     prepared->describe(start,
                        text("group of ", group.calls().size(), " calls: ", names(group.calls())));
   });

@@ -11,11 +11,9 @@ namespace tonari {
 namespace {
 
 void describe(Prepared& request, double start, const Choice& choice, const Problem& problem) {
-  request.name(choice.candidate);
-  if (!choice.candidate.planned) request.rounds = static_cast<int>(problem.neighbors);
-  request.reason = choice.reason;
-  request.measured = choice.measured, request.times = choice.times;
-  request.predicted_native = choice.predicted_native;
+  request.chosen.name(choice.candidate);
+  if (!choice.candidate.planned) request.chosen.rounds = static_cast<int>(problem.neighbors);
+  request.chosen.follow(choice);
   const std::string against =
       choice.candidate.unpaying.empty()
           ? ""
@@ -42,8 +40,9 @@ void replace_native(Choice& choice, const std::string& refusal, const Problem& p
                     const Settings& settings) {
   if (settings.algorithm == "native")
     fail(Errc::mpi, "algorithm 'native' cannot be used: ", refusal);
-  choice = {fixed_rule(problem, settings), "fixed rule",
-            text("native is not used: ", refusal, "\n", choice.details), 0};
+  choice = {{"fixed rule"},
+            fixed_rule(problem, settings),
+            text("native is not used: ", refusal, "\n", choice.details)};
 }
 
 // Collective. Finds the sizes of forwarded blocks, takes tags, and connects the channel.
@@ -99,7 +98,7 @@ bool build_several(Context& context, Choice& choice, const Problem& problem,
   choice.reason = "online";
   made.tags = built.tags;
   made.prepared->tuning.emplace(built.exchange.get(), std::move(built.candidates));
-  made.prepared->undecided = true;
+  made.prepared->chosen.undecided = true;
   made.prepared->exchange = std::move(built.exchange);
   return true;
 }
@@ -112,8 +111,8 @@ Made make_request(const Call& call, double start, Choice choice, const Problem& 
   Context& context = *near.context;
   Made made{std::make_shared<Prepared>(near.context), 0, {}};
   Prepared& prepared = *made.prepared;
-  prepared.is_part = mine.is_part;
-  prepared.operation = call.name();
+  if (mine.is_part) prepared.be_part();
+  prepared.recording.operation = call.name();
   if (choice.rivals.empty() || !build_several(context, choice, problem, mine, made))
     build_one(context, choice, problem, mine, made);
   if (mine.settings.progress_thread) prepared.drive_by_thread();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a one-shot call on a neighborhood says, read once and remembered, whatever its buffers are. A
+// What a one-shot call on a neighborhood says whatever its buffers are, read once and remembered. A
 // call that says the same compares it, and then only moves data.
 #pragma once
 

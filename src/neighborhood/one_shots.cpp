@@ -10,8 +10,6 @@
 namespace tonari {
 namespace {
 
-std::intptr_t place(const void* at) { return reinterpret_cast<std::intptr_t>(at); }
-
 // MPI's buffers are void*, also those that are only read from.
 std::byte* bytes_at(const void* buffer) {
   return static_cast<std::byte*>(const_cast<void*>(buffer));
@@ -20,15 +18,18 @@ Spaces spaces_of(const Call& call) {
   return {nullptr, bytes_at(call.send.buffer), bytes_at(call.recv.buffer)};
 }
 
-// What there is to tell of one-shot calls by streams.
-const char* streamed_algorithm(const HopTable::Way* way) {
-  return way ? way->combining.variant->algorithm().c_str() : "linear";
+// What there is to report of one-shot calls by streams.
+std::string_view algorithm_of(const HopTable::Way* way) {
+  return way ? std::string_view(way->combining.variant->algorithm()) : "linear";
 }
-const char* streamed_reason(const HopTable::Way* way) {
-  return way ? way->reason.c_str() : "fixed rule";
-}
-const char* streamed_channel(const Streams& streams) {
-  return streams.any_shared() ? "shared" : "p2p-packed";
+ChoiceReport report_of(const HopTable::Way* way, const Streams& streams) {
+  ChoiceReport chosen;
+  chosen.reason = way ? way->reason : "fixed rule";
+  chosen.algorithm = algorithm_of(way);
+  chosen.channel = streams.any_shared() ? "shared" : "p2p-packed";
+  if (way) chosen.variant = way->combining.variant->variant();
+  chosen.rounds = way ? static_cast<int>(way->combining.variant->rounds()) : 1;
+  return chosen;
 }
 
 // The bytes of a block of the regular form; none: they cannot be told.
@@ -155,7 +156,7 @@ void OneShots::run_recorded(const Call& call) {
   record->run([&] {
     run(call);
     const HopTable::Way* const way = way_of(call);
-    record->chose(streamed_algorithm(way));
+    record->chose(algorithm_of(way));
     return way ? combining_.traffic() : blocking_.traffic();
   });
 }
@@ -169,8 +170,8 @@ std::shared_ptr<CallRecord> OneShots::record_of(const Call& call) noexcept {
     calls.ranks = context_->ranks();
     calls.operation = call.name();
     calls.what = text(call.name(), " with ", context_->topology().neighbors, " neighbors");
-    calls.channel = streamed_channel(*streams_);
-    calls.reason = streamed_reason(way_of(call));
+    const ChoiceReport chosen = report_of(way_of(call), *streams_);
+    calls.channel = chosen.channel, calls.reason = chosen.reason;
     record = std::make_shared<CallRecord>(calls);
   });
   return record;
@@ -186,18 +187,15 @@ std::shared_ptr<Prepared> OneShots::prepare(const Call& call, Output output) {
     const HopTable::Way* const way = last_ways_[call.operation()] = said->way;
     started = &idle(way);
     Prepared& prepared = *started->prepared;
-    prepared.arrivals.resize(said->arrivals.size());
-    for (std::size_t k = 0; k < said->arrivals.size(); ++k) {
-      const Arrival& block = said->arrivals[k];
-      prepared.arrivals[k] = {
-          reinterpret_cast<const std::byte*>(place(block.address) + place(call.recv.buffer) -
-                                             place(said->base)),
-          block.bytes, block.number};
-    }
-    prepared.description.clear();
+    prepared.arrivals = said->arrivals;
+    for (Arrival& block : prepared.arrivals)
+      block.address = moved(block.address, distance(said->base, call.recv.buffer));
+    prepared.describe_later(
+        way ? "one-shot exchange, short blocks of several ranks combined into messages"
+            : "one-shot exchange, all blocks for one rank in one message");
     if (started->recorded) {
       const std::shared_ptr<CallRecord> record = record_of(call);
-      if (record) record->chose(streamed_algorithm(way));
+      if (record) record->chose(algorithm_of(way));
       started->recorded->count_for(record ? std::shared_ptr<Usage>(record, &record->usage())
                                           : nullptr);
     }
@@ -218,8 +216,8 @@ OneShots::Started& OneShots::idle(const HopTable::Way* way) {
   auto& [all, turn] = started_[way ? 1 + static_cast<std::size_t>(way->plan->collective) : 0];
   for (std::size_t tries = std::min<std::size_t>(all.size(), 4); tries > 0; --tries) {
     Started& next = all[turn++ % all.size()];
-    if (next.prepared->broken && next.prepared.use_count() == 1) next = made(way);
-    if (next.prepared.use_count() == 1 && !next.prepared->running) return next;
+    if (next.prepared->broken() && next.prepared.use_count() == 1) next = made(way);
+    if (next.prepared.use_count() == 1 && !next.prepared->running()) return next;
   }
   return all.emplace_back(made(way));
 }
@@ -241,15 +239,9 @@ OneShots::Started OneShots::made(const HopTable::Way* way) {
     started.recorded = recorded.get();
     recorded->wrap(std::move(prepared.exchange));
     prepared.exchange = std::move(recorded);
-    prepared.recorded = true;
+    prepared.recording.done = true;
   }
-  prepared.algorithm = streamed_algorithm(way);
-  prepared.once = way ? "one-shot exchange, short blocks of several ranks combined into messages"
-                      : "one-shot exchange, all blocks for one rank in one message";
-  prepared.variant = way ? way->combining.variant->variant() : "";
-  prepared.channel = streamed_channel(*streams_);
-  prepared.reason = streamed_reason(way);
-  prepared.rounds = way ? static_cast<int>(way->combining.variant->rounds()) : 1;
+  prepared.chosen = report_of(way, *streams_);
   return started;
 }
 

@@ -35,7 +35,7 @@ void require_promised(const BoundCall& bound, const Call& call, Output output) {
   std::optional<Error> broken = error_of([] { throw_refusal(); });
   if (!broken) broken = bound.difference(call);
   if (output.name && !broken) broken = error_of([&] { require(output.address, output.name); });
-  if (prepared.running) {
+  if (prepared.running()) {
     prepared.wait();
     broken = Error(Errc::active, text("an exchange of ", call.name(),
                                       " was still in flight when the next began; with "

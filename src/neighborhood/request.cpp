@@ -11,21 +11,24 @@ namespace {
 
 // Starts may replace them.
 void free_buffers(Prepared& prepared, Collective collective, LocalArguments& mine) {
-  if (mine.settings.static_buffers)
-    prepared.fixed = "the neighborhood was promised that they stay (cdag_static_buffers)";
-  else if (mine.settings.recv_view)
-    prepared.fixed = "its receive blocks stay where they arrive (tonari_recv_view)";
-  if (mine.settings.static_buffers || mine.settings.recv_view) return;
+  const char* const fixed =
+      mine.settings.static_buffers
+          ? "the neighborhood was promised that they stay (cdag_static_buffers)"
+      : mine.settings.recv_view ? "its receive blocks stay where they arrive (tonari_recv_view)"
+                                : nullptr;
+  if (fixed) prepared.buffers = StartBuffers(fixed);
+  if (fixed) return;
   StartBuffer send{send_space, "sendbuf", mine.arguments.sendbuf},
       recv{recv_space, "recvbuf", mine.arguments.recvbuf};
   for (const Block& block : mine.arguments.binding.send) send.touch(block);
   for (const Block& block : mine.arguments.binding.recv) recv.touch(block);
-  prepared.buffers.emplace("start_with", std::vector{std::move(send), std::move(recv)},
-                           [context = prepared.context, collective,
-                            binding = std::move(mine.arguments.binding)](Shifts shifts) {
-                             check_overlaps(context->topology(), collective,
-                                            moved(binding, shifts));
-                           });
+  std::vector buffers{std::move(send), std::move(recv)};
+  prepared.buffers =
+      StartBuffers("start_with", std::move(buffers),
+                   [context = prepared.context, collective,
+                    binding = std::move(mine.arguments.binding)](Shifts shifts) {
+                     check_overlaps(context->topology(), collective, moved(binding, shifts));
+                   });
 }
 
 // All calls of the operation use it again if they were promised to be this one; otherwise calls

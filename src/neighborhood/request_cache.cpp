@@ -23,7 +23,7 @@ bool same_blocks(const Binding& a, const Binding& b) {
 RequestCache::Votes idle_matches(const RequestCache& cache, Collective collective,
                                  std::uint64_t settings, const Binding& binding) {
   return cache.votes([&](const CachedCall& call, const std::shared_ptr<Prepared>& prepared) {
-    return prepared.use_count() == 1 && !prepared->running && call.collective == collective &&
+    return prepared.use_count() == 1 && !prepared->running() && call.collective == collective &&
            call.settings == settings && same_blocks(call.binding, binding);
   });
 }

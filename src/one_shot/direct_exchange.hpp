@@ -23,7 +23,7 @@ class DirectExchange final : public StreamedExchange<DirectExchange, DirectMessa
   DirectExchange(std::shared_ptr<Streams> streams, WaitPolicy wait,
                  Notices notices = Notices::sent);
 
-  // Before start. messages: lives until the exchange is complete; it does if it is given to be held.
+  // Before start. messages: they live until the exchange is complete, at best as hold() keeps them.
   void bind(const DirectMessages& messages, const Spaces& spaces) { bind_to(messages, spaces); }
   // Or instead: this rank cannot exchange. The neighbors hear why, and what they send is dropped;
   // the exchange then fails with this error.

@@ -17,7 +17,7 @@ class HopExchange final : public StreamedExchange<HopExchange, HopMessages> {
  public:
   HopExchange(std::shared_ptr<Streams> streams, WaitPolicy wait);
 
-  // Before start. messages: lives until the exchange is complete; it does if it is given to be held.
+  // Before start. messages: they live until the exchange is complete, at best as hold() keeps them.
   void bind(const HopMessages& messages, const Spaces& spaces);
   // After this, no exchange by the plan needs memory for its books.
   void make_room(const HopPlan& plan);

@@ -22,7 +22,7 @@ void check_startable(const tonari_request_s& request, int number = -1) {
     fail(Errc::argument, which(),
          " comes from a one-shot call and cannot be started again; make one with tonari_..._init "
          "for that");
-  if (request.active || request.prepared->running)
+  if (request.active || request.prepared->running())
     fail(Errc::active, which(),
          " is already started; complete it with tonari_wait or tonari_test first");
 }
@@ -63,7 +63,7 @@ void put_away(std::unique_ptr<tonari_request_s> handle) {
 }
 
 void check_free(tonari_request_s& request) {
-  if (!request.active || request.prepared->broken || in_forked_child()) return;
+  if (!request.active || request.prepared->broken() || in_forked_child()) return;
   if (!request.may_go)
     fail(Errc::active, "the request is active; ",
          "complete it with tonari_wait or tonari_test before it is freed");
@@ -94,7 +94,7 @@ void for_all(int n, const tonari_request* requests, Work work) {
   try {
     work();
   } catch (...) {
-    const auto failed = [](tonari_request r) { return r && r->prepared->broken; };
+    const auto failed = [](tonari_request r) { return r && r->prepared->broken(); };
     const bool any = std::any_of(requests, requests + n, failed);
     for (int k = 0; any && k < n; ++k)
       if (requests[k]) requests[k]->may_go = true;
@@ -113,12 +113,13 @@ void wait_all(int n, const tonari_request* requests) {
 
 // Those of the function that the program has called.
 StartBuffers& buffers_of(Prepared& prepared, const char* function) {
-  if (!prepared.buffers)
-    fail(Errc::argument, "the request cannot be started with other buffers: ", prepared.fixed);
-  if (std::string_view(prepared.buffers->function()) != function)
-    fail(Errc::argument, "the request was made for tonari_", prepared.buffers->function(),
+  StartBuffers& buffers = prepared.buffers;
+  if (buffers.fixed())
+    fail(Errc::argument, "the request cannot be started with other buffers: ", buffers.fixed());
+  if (std::string_view(buffers.function()) != function)
+    fail(Errc::argument, "the request was made for tonari_", buffers.function(),
          ", not for tonari_", function);
-  return *prepared.buffers;
+  return buffers;
 }
 
 }  // namespace
@@ -196,21 +197,21 @@ extern "C" int tonari_request_recv_view(tonari_request request, int block, const
     if (block < 0 || static_cast<std::size_t>(block) >= p.arrivals.size())
       fail(Errc::argument, "receive block ", block, " does not exist; there are ",
            p.arrivals.size());
-    if (!p.complete)
+    if (!p.complete())
       fail(Errc::active,
            "no exchange of the request is complete; views show what the last one brought");
     const Arrival& arrival = p.arrivals[static_cast<std::size_t>(block)];
     const std::byte* const view = p.exchange->view(arrival.number);
-    *address = view        ? view
-               : p.buffers ? moved(arrival.address, p.buffers->shift(recv_space))
-                           : arrival.address;
+    *address = view                ? view
+               : p.buffers.fixed() ? arrival.address
+                                   : moved(arrival.address, p.buffers.shift(recv_space));
     if (bytes) *bytes = static_cast<MPI_Count>(arrival.bytes);
   });
 }
 
 extern "C" const char* tonari_request_describe(tonari_request request) {
   if (!request) return nullptr;
-  const char* described = request->prepared->description.c_str();
+  const char* described = request->prepared->description().c_str();
   (void)guarded([&] { described = request->prepared->described().c_str(); });
   return described;
 }
@@ -219,20 +220,21 @@ extern "C" int tonari_request_get_info(tonari_request request, tonari_request_in
   return guarded([&] {
     require(request, "request"), require(info, "info");
     Prepared& p = *request->prepared;
-    if (p.undecided) p.describe_now();
-    *info = {p.kept(p.algorithm),
-             p.kept(p.variant),
-             p.kept(p.channel),
-             p.kept(p.channel_detail),
-             p.kept(p.reason),
-             p.predicted,
-             p.init,
-             p.measured,
+    if (p.chosen.undecided) p.describe_now();
+    const ChoiceReport& chosen = p.chosen;
+    *info = {p.kept(chosen.algorithm),
+             p.kept(chosen.variant),
+             p.kept(chosen.channel),
+             p.kept(chosen.channel_detail),
+             p.kept(chosen.reason),
+             chosen.predicted,
+             p.init(),
+             chosen.measured,
              p.exchange->messages(),
-             p.rounds,
+             chosen.rounds,
              static_cast<MPI_Count>(p.exchange->bytes()),
              static_cast<MPI_Count>(p.exchange->scratch_bytes()),
-             p.lost,
+             chosen.lost,
              {}};
   });
 }

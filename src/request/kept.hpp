@@ -86,7 +86,7 @@ using KeptCalls = Kept<CallNumber>;
 inline KeptCalls::Votes votes_for(const CallNumber& call, const KeptCalls* kept) {
   if (!kept) return {};
   return kept->votes([&](const CallNumber& key, const std::shared_ptr<Prepared>& prepared) {
-    return key == call && !prepared->broken;
+    return key == call && !prepared->broken();
   });
 }
 

@@ -18,6 +18,29 @@ std::vector<Arrival> arrivals(const LocalTopology& topology, const Binding& bind
   return all;
 }
 
+void ChoiceReport::name(const Candidate& candidate) {
+  algorithm = candidate.algorithm(), variant = candidate.variant();
+  channel = candidate.channel.name(), channel_detail = candidate.channel.detail();
+  predicted = candidate.predicted;
+  rounds = candidate.planned ? static_cast<int>(candidate.planned->rounds()) : 0;
+}
+
+void ChoiceReport::follow(const OnlineExchange& race) {
+  undecided = !race.decided();
+  measured = race.seconds();
+  lost = undecided ? 0 : race.regret().seconds;
+}
+
+// MPI's own collective is known if it is known of all.
+void ChoiceReport::add(const ChoiceReport& next) {
+  const auto both = [](double one, double other) { return one > 0 && other > 0 ? one + other : 0; };
+  predicted_native = both(predicted_native, next.predicted_native);
+  times = {times.seconds + next.times.seconds, both(times.native, next.times.native)};
+  predicted += next.predicted, measured += next.measured, lost += next.lost;
+  rounds += next.rounds;
+  undecided |= next.undecided;
+}
+
 Prepared::Prepared(std::shared_ptr<Context> for_context)
     : context(std::move(for_context)), spare(std::make_unique<tonari_request_s>()) {
   make_room_in_flight();
@@ -27,16 +50,16 @@ Prepared::Prepared(std::shared_ptr<Context> for_context)
 // the other ends.
 Prepared::~Prepared() {
   if (!mpi_usable()) {
-    (void)exchange.release(), (void)record.release();
+    (void)exchange.release(), (void)recording.record.release();
     return;
   }
-  record.reset();  // while all is there that it tells of
+  recording.record.reset();  // while all is there that it tells of
   if (exchange) discharge(*exchange);
 }
 
 template <typename Work>
 void Prepared::or_broken(Work work) {
-  if (broken) throw *broken;
+  if (broken_) throw *broken_;
   if (in_forked_child())
     fail(Errc::argument, "this process is a child of the one that made the request, by fork(); ",
          "exchange there, and free the child's copy or leave it");
@@ -51,72 +74,75 @@ void Prepared::or_broken(Work work) {
 void Prepared::give_up(const Error& why) {
   discharge(*exchange);
   exchange->give_up();
-  broken = why;
+  broken_ = why;
 }
 
-void Prepared::describe(double start, const std::string& what, const std::string& chosen,
+void Prepared::describe(double start, const std::string& what, const std::string& as,
                         const std::string& details) {
-  init = MPI_Wtime() - start;
-  what_ = what, chosen_ = chosen, details_ = details;
-  if (label.empty()) label = what;
-  exchange->belongs_to(label);
+  init_ = MPI_Wtime() - start;
+  what_ = what, chosen_ = as, details_ = details;
+  if (recording.label.empty()) recording.label = what;
+  exchange->belongs_to(recording.label);
   write_description();
 }
 
 void Prepared::describe(double start, const std::string& what) {
-  const std::string details = report_(*this);
-  describe(start, what, algorithm, details);
+  const std::string details = report_(chosen);
+  describe(start, what, chosen.algorithm, details);
+}
+
+void Prepared::describe_later(const char* what) {
+  later_ = what;
+  pays_back_ = false;
+  description_.clear();
 }
 
 void Prepared::write_description() {
   const std::string channel_mix = exchange->channel_mix();
+  const std::string& reason = chosen.reason;
   const bool contest =
-      !is_part && !once && (reason == "measured" || reason == "wisdom" || times.native > 0);
-  description = text(what_, "\nchosen: ", chosen_, " (", reason, ")\nsends: ", exchange->messages(),
-                     " messages", channel_mix.empty() ? "" : text(" (", channel_mix, ")"), ", ",
-                     exchange->bytes(), " bytes; holds ", exchange->scratch_bytes(), " bytes\n",
-                     contest ? break_even(init, times) : "", tuning ? tuning->online->report() : "",
-                     details_);
-}
-
-void Prepared::name(const Candidate& candidate) {
-  algorithm = candidate.algorithm(), variant = candidate.variant();
-  channel = candidate.channel.name(), channel_detail = candidate.channel.detail();
-  predicted = candidate.predicted;
-  rounds = candidate.planned ? static_cast<int>(candidate.planned->rounds()) : 0;
+      pays_back_ && (reason == "measured" || reason == "wisdom" || chosen.times.native > 0);
+  description_ =
+      text(what_, "\nchosen: ", chosen_, " (", reason, ")\nsends: ", exchange->messages(),
+           " messages", channel_mix.empty() ? "" : text(" (", channel_mix, ")"), ", ",
+           exchange->bytes(), " bytes; holds ", exchange->scratch_bytes(), " bytes\n",
+           contest ? break_even(init_, chosen.times) : "", tuning ? tuning->online->report() : "",
+           details_);
 }
 
 void Prepared::tell_what_starts_found() {
   if (report_) {
-    details_ = report_(*this);
-    chosen_ = algorithm;
+    details_ = report_(chosen);
+    chosen_ = chosen.algorithm;
   } else {
     const OnlineExchange& online = *tuning->online;
     const Candidate& candidate = tuning->candidates[online.leader()];
-    name(candidate);
-    measured = online.seconds();
-    lost = online.decided() ? online.regret().seconds : 0;
+    chosen.name(candidate);
+    chosen.follow(online);
     chosen_ = candidate.label();
-    undecided = !online.decided();
   }
   write_description();
 }
 
-void Prepared::describe_now() {
-  if (undecided) return tell_what_starts_found();
-  if (description.empty()) describe(MPI_Wtime(), once, algorithm + "/" + channel, "");
+const std::string& Prepared::describe_now() {
+  if (chosen.undecided)
+    tell_what_starts_found();
+  else if (description_.empty())
+    describe(MPI_Wtime(), later_ ? later_ : recording.operation,
+             text(chosen.algorithm, "/", chosen.channel), "");
+  return description_;
 }
 
 const std::string& Prepared::described() {
   describe_now();
-  const std::size_t books = exchange && !broken ? exchange->book_bytes() : 0;
+  const std::size_t books = exchange && !broken_ ? exchange->book_bytes() : 0;
   const std::string about =
       books > 0 ? text("books: ", books, " bytes at most so far, besides what it holds\n") : "";
-  if (!running || broken || !exchange)
-    return about.empty() ? description : described_ = description + about;
+  if (!running_ || broken_ || !exchange)
+    return about.empty() ? description_ : described_ = description_ + about;
   Awaited awaited;
   const bool seen = while_nobody_tests(*exchange, [&] { exchange->awaits(awaited); });
-  described_ = description + about +
+  described_ = description_ + about +
                (!seen               ? "now: another thread waits for it\n"
                 : awaited.nothing() ? "now: it is complete, or about to be\n"
                                     : text("now: waits ", sentence(awaited), "\n"));
@@ -141,30 +167,30 @@ void Prepared::end_race() {
 void Prepared::start() {
   if (tuning && exchange.get() == tuning->online) end_race();
   if (exchange->nothing()) {
-    complete = true;
+    complete_ = true;
     return;
   }
-  running = true;
-  complete = false;
+  running_ = true;
+  complete_ = false;
   or_broken([&] { exchange->start(); });
   enlist(*exchange);
 }
 
 void Prepared::finish() {
-  running = false;
-  complete = true;
+  running_ = false;
+  complete_ = true;
 }
 
 bool Prepared::test(Waiter& waiter) {
-  if (!running && complete) return true;
+  if (!running_ && complete_) return true;
   or_broken([&] {
     if (waiter.test(*exchange)) finish();
   });
-  return complete;
+  return complete_;
 }
 
 void Prepared::wait() {
-  if (!running && complete) return;
+  if (!running_ && complete_) return;
   or_broken([&] {
     wait_and_drive(*exchange);
     finish();

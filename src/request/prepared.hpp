@@ -17,7 +17,7 @@
 #include "engine/wait/exchange.hpp"
 #include "engine/wait/in_flight.hpp"
 #include "request/start_buffers.hpp"
-#include "select/break_even.hpp"
+#include "select/evidence.hpp"
 #include "tonari/tonari.h"
 
 namespace tonari {
@@ -43,16 +43,20 @@ struct Arrival {
 std::vector<Arrival> arrivals(const LocalTopology& topology, const Binding& binding);
 
 // What is run, and how that was found out, as far as it is reported.
-struct ChoiceReport {
-  std::string algorithm, variant, channel, channel_detail, reason;
-  double predicted = 0, predicted_native = 0, measured = 0, lost = 0;  // seconds
-  AgainstNative times;  // of the contest that decided
+struct ChoiceReport : Evidence {
+  std::string algorithm, variant, channel, channel_detail;
+  double predicted = 0, lost = 0;  // seconds
   int rounds = 0;
   bool undecided = false;  // starts may have found out more than was told
+
+  void name(const Candidate& candidate);  // it is run
+  using Evidence::follow;
+  void follow(const OnlineExchange& race);  // what starts have found out so far
+  void add(const ChoiceReport& next);       // which runs after this one
 };
 
 // A request's handle shares this with the neighborhood, which keeps it for the next call.
-struct Prepared : ChoiceReport {
+struct Prepared {
   explicit Prepared(std::shared_ptr<Context> for_context);
   ~Prepared();
   Prepared(const Prepared&) = delete;
@@ -73,32 +77,32 @@ struct Prepared : ChoiceReport {
                 const std::string& details);
   // The same for a request that is made of others. `report` takes over what they report, and
   // returns the lines that describe them.
-  using Report = std::function<std::string(Prepared&)>;
+  using Report = std::function<std::string(ChoiceReport&)>;
   void tell_of(Report report) { report_ = std::move(report); }
   void describe(double start, const std::string& what);
-  // Makes the text and what else is reported when it is asked for: where one-shot calls share the
-  // exchange, and where starts have found out more.
-  void describe_now();
+  // The same when it is asked for: one-shot calls share the exchange, and have no init.
+  void describe_later(const char* what);
+  // Another exchange consists of this one and others, and tells when its init has paid.
+  void be_part() { pays_back_ = false; }
+  // Makes the text and what else is reported, if it is not made or starts have found out more.
+  const std::string& describe_now();
   // The description, and while it runs what it waits for.
   const std::string& described();
+  const std::string& description() const { return description_; }
+  double init() const { return init_; }  // seconds
   // The same words at an address that stays as long as this lives, whatever is chosen later.
   const char* kept(const std::string& words) { return told_.insert(words).first->c_str(); }
-  void name(const Candidate& candidate);  // what is chosen
-  // What that one reports is what there is to report.
-  void report_as(const ChoiceReport& inner) { static_cast<ChoiceReport&>(*this) = inner; }
   void drive_by_thread();  // call this before describe
+
+  bool running() const { return running_; }    // stays true if it fails
+  bool complete() const { return complete_; }  // the last one that was started is
+  const std::optional<Error>& broken() const { return broken_; }  // what it failed with
 
   std::shared_ptr<Context> context;  // outlives the neighborhood's handle
   std::unique_ptr<Exchange> exchange;
-  bool running = false;           // stays true if it fails
-  bool complete = false;          // the last exchange that was started is
-  std::optional<Error> broken;    // what it failed with
+  ChoiceReport chosen;
   std::vector<Arrival> arrivals;  // by the program's numbers
-  // what a start may replace; none: fixed says why
-  std::optional<StartBuffers> buffers;
-  const char* fixed = "exchanges in place keep their buffer";
-  std::string description;
-  double init = 0;  // seconds
+  StartBuffers buffers{"exchanges in place keep their buffer"};
   // What starts choose from, and the exchange above, which does it until it has decided. From then
   // on the winner is the exchange, and `race` keeps what there is to report.
   struct Tuning {
@@ -107,14 +111,14 @@ struct Prepared : ChoiceReport {
     std::unique_ptr<Exchange> race = nullptr;
   };
   std::optional<Tuning> tuning;
-  bool is_part = false;        // of another exchange, which tells when its init has paid
-  const char* once = nullptr;  // an exchange of one-shot calls, which have no init: in these words
   std::unique_ptr<tonari_request_s> spare;  // a handle for the next non-blocking call
   // For the report: what this is (the same words on all ranks; by default the description's first
   // line), and what is recorded of it.
-  std::string operation, label;
-  std::unique_ptr<Recorded> record;
-  bool recorded = false;  // there, or with others
+  struct Recording {
+    std::string operation, label;
+    std::unique_ptr<Recorded> record;
+    bool done = false;  // there, or with others
+  } recording;
 
  private:
   template <typename Work>
@@ -124,7 +128,13 @@ struct Prepared : ChoiceReport {
   void write_description();
   void tell_what_starts_found();
 
+  bool running_ = false, complete_ = false;
+  std::optional<Error> broken_;
+  double init_ = 0;
   Report report_;
+  const char* later_ = nullptr;  // what it is, where it is described when it is asked for
+  bool pays_back_ = true;        // its init, some time
+  std::string description_;
   std::set<std::string> told_;           // to programs, which may still look at it
   std::string what_, chosen_, details_;  // that the description is made of
   std::string described_;                // with what it waits for

@@ -9,44 +9,47 @@ namespace tonari {
 namespace {
 
 // By a contest, else by the model.
-NativeTimes native_times(const Prepared& prepared) {
-  const AgainstNative& times = prepared.times;
+NativeTimes native_times(const ChoiceReport& chosen) {
+  const AgainstNative& times = chosen.times;
   if (times.seconds > 0 && times.native > 0)
     return {times.seconds, times.native, 1,
-            prepared.reason == "wisdom" ? NativeSource::remembered : NativeSource::measured};
-  if (prepared.predicted > 0 && prepared.predicted_native > 0)
-    return {prepared.predicted, prepared.predicted_native, 1, NativeSource::modeled};
+            chosen.reason == "wisdom" ? NativeSource::remembered : NativeSource::measured};
+  if (chosen.predicted > 0 && chosen.predicted_native > 0)
+    return {chosen.predicted, chosen.predicted_native, 1, NativeSource::modeled};
   return {};
 }
 
 }  // namespace
 
 ReportRow RequestRecord::row() {
-  Prepared& p = prepared_;
-  if (p.undecided) p.describe_now();
+  if (prepared_.chosen.undecided) prepared_.describe_now();
+  const ChoiceReport& chosen = prepared_.chosen;
+  const auto& [operation, label, record, done] = prepared_.recording;
   ReportRow row;
   row.one_shot = by_ == CalledBy::one_shot;
-  row.ranks = p.context->ranks();
-  row.operation = p.operation, row.what = p.label.empty() ? p.operation : p.label;
-  row.algorithm = p.algorithm, row.variant = p.variant;
-  row.channel = p.channel_detail.empty() ? p.channel : text(p.channel, " ", p.channel_detail);
-  row.reason = p.undecided ? text(p.reason, ", undecided") : p.reason;
+  row.ranks = prepared_.context->ranks();
+  row.operation = operation, row.what = label.empty() ? operation : label;
+  row.algorithm = chosen.algorithm, row.variant = chosen.variant;
+  row.channel = chosen.channel_detail.empty() ? chosen.channel
+                                              : text(chosen.channel, " ", chosen.channel_detail);
+  row.reason = chosen.undecided ? text(chosen.reason, ", undecided") : chosen.reason;
   row.requests = by_ == CalledBy::request;
   add_usage(usage_, row);
-  row.init = p.init, row.lost = p.lost;
-  row.times = native_times(p);
+  row.init = prepared_.init(), row.lost = chosen.lost;
+  row.times = native_times(chosen);
   return row;
 }
 
 void record_use(Prepared& prepared, CalledBy by) noexcept {
-  if (!prepared.context->shared().records() || prepared.recorded || prepared.running) return;
+  if (!prepared.context->shared().records() || prepared.recording.done || prepared.running())
+    return;
   (void)error_of([&] {
     auto record = std::make_unique<RequestRecord>(prepared, by);
     auto exchange = std::make_unique<RecordedExchange>(&record->usage());
     exchange->wrap(std::move(prepared.exchange));
     prepared.exchange = std::move(exchange);
-    prepared.record = std::move(record);
-    prepared.recorded = true;
+    prepared.recording.record = std::move(record);
+    prepared.recording.done = true;
   });
 }
 

@@ -31,11 +31,16 @@ class StartBuffers {
   // is not plain that they do not.
   using CheckOverlaps = std::function<void(Shifts)>;
   StartBuffers(StartBuffers&&) = default;  // a copy would point into the other
+  StartBuffers& operator=(StartBuffers&&) = default;
+  // There are none that it may replace. why: ends a sentence.
+  explicit StartBuffers(const char* why) : fixed_(why) {}
   // function: of the C interface, without tonari_, which takes them in this order. Spaces are
   // numbered from 1 on.
   StartBuffers(const char* function, std::vector<StartBuffer> buffers,
                CheckOverlaps check_overlaps);
 
+  // Why there are none; null if there are.
+  const char* fixed() const { return fixed_; }
   const char* function() const { return function_; }
   // For Exchange::rebind. given: an address for each of them. Throws Errc::argument, Errc::buffers:
   // then those of before stay.
@@ -46,7 +51,7 @@ class StartBuffers {
   void find_shifts(const void* const given[]);
   bool plainly_apart();
 
-  const char* function_;
+  const char *fixed_ = nullptr, *function_ = nullptr;
   std::vector<StartBuffer> buffers_;
   CheckOverlaps check_overlaps_;
   std::vector<std::ptrdiff_t> shifts_, next_;   // next_: those to be taken

@@ -2,47 +2,29 @@
 #include "request/stepped_exchange.hpp"
 
 namespace tonari {
-namespace {
-
-// What the steps take together; native is known if it is of all of them.
-void add_times(AgainstNative& all, const AgainstNative& step, bool first) {
-  const bool known = step.native > 0 && (first || all.native > 0);
-  all = {all.seconds + step.seconds, known ? all.native + step.native : 0};
-}
-
-}  // namespace
-
 SteppedExchange::SteppedExchange(std::vector<std::unique_ptr<LocalWork>> works, std::size_t steps)
     : works_(std::move(works)), step_(steps) {
   steps_.reserve(steps);
 }
 
-std::string SteppedExchange::report_steps(Prepared& prepared) const {
+std::string SteppedExchange::report_steps(ChoiceReport& report) const {
   const bool one = steps_.size() == 1;
-  std::string all;
-  prepared.predicted = prepared.measured = prepared.lost = 0, prepared.rounds = 0,
-  prepared.times = {};
-  AgainstNative model;
-  prepared.undecided = false;
-  prepared.variant.clear();
-  for (const auto& step : steps_) {
-    const bool first = &step == steps_.data();
-    step->describe_now();
-    prepared.undecided |= step->undecided;
-    all += text(one ? "" : text("hop ", &step - steps_.data() + 1, ": "), step->description);
-    prepared.predicted += step->predicted, prepared.measured += step->measured,
-        prepared.lost += step->lost, prepared.rounds += step->rounds;
-    add_times(prepared.times, step->times, first);
-    add_times(model, {step->predicted, step->predicted_native}, first);
-    if (!one) prepared.variant += (first ? "" : ", ") + step->algorithm;
+  ChoiceReport all;
+  all.reason = "fixed rule";
+  std::string lines, names;
+  for (std::size_t s = 0; s < steps_.size(); ++s) {
+    const ChoiceReport& step = steps_[s]->chosen;
+    lines += text(one ? "" : text("hop ", s + 1, ": "), steps_[s]->describe_now());
+    names += (s == 0 ? "" : ", ") + step.algorithm;
+    if (s == 0)
+      all = step;
+    else
+      all.add(step);
   }
-  prepared.predicted_native = model.native;
-  if (one) prepared.algorithm = steps_[0]->algorithm, prepared.variant = steps_[0]->variant;
-  prepared.reason = steps_.empty() ? "fixed rule" : steps_[0]->reason;
-  if (!steps_.empty())
-    prepared.channel = steps_[0]->channel, prepared.channel_detail = steps_[0]->channel_detail;
-  for (const auto& other : beside_) all += text("beside it: ", other->description);
-  return all;
+  if (!one) all.algorithm = report.algorithm, all.variant = names;
+  report = std::move(all);
+  for (const auto& other : beside_) lines += text("beside it: ", other->description());
+  return lines;
 }
 
 void SteppedExchange::check_start() const {

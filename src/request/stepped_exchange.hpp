@@ -42,7 +42,7 @@ class SteppedExchange final : public Exchange {
   // The step that runs, or has failed; as many as there are: none.
   std::size_t running() const { return step_; }
   // Adds up what the steps report, in `prepared`; returns what they say of themselves.
-  std::string report_steps(Prepared& prepared) const;
+  std::string report_steps(ChoiceReport& report) const;
 
   void check_start() const override;
   void start() override;

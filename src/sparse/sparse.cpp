@@ -83,8 +83,8 @@ std::shared_ptr<Prepared> prepare(const SparseArguments& given, MPI_Comm comm, M
     *messages = TONARI_MESSAGES_NULL;
     prepared = std::make_shared<Prepared>(context_on(shared));
     auto exchange = std::make_unique<SparseInFlight>(shared, given, info, messages);
-    prepared->algorithm = exchange->call().algorithm();
-    prepared->operation = sparse_operation;
+    prepared->chosen.algorithm = exchange->call().algorithm();
+    prepared->recording.operation = sparse_operation;
     prepared->exchange = std::move(exchange);
   });
   if (error) refuse(shared, *error);

@@ -22,9 +22,9 @@ std::string extents(const std::vector<ValueField>& fields) {
 
 void describe(const SharedVector& vector, Direction direction, double start,
               const VectorValues& values, const SteppedExchange& exchange, Prepared& prepared) {
-  prepared.algorithm = vector.route();
-  prepared.operation = operation_of(direction);
-  prepared.tell_of([&exchange](Prepared& all) { return exchange.report_steps(all); });
+  prepared.chosen.algorithm = vector.route();
+  prepared.recording.operation = operation_of(direction);
+  prepared.tell_of([&exchange](ChoiceReport& all) { return exchange.report_steps(all); });
   prepared.describe(start, text(exchange_name(direction), ", route ", vector.route(), ", ",
                                 extents(values.fields)));
 }
@@ -67,9 +67,9 @@ StartBuffers start_buffers(Direction direction, const VectorPattern& pattern,
 void free_buffers(Direction direction, const VectorPattern& pattern, const VectorValues& values,
                   Prepared& prepared) {
   if (values.fields.size() == 1)
-    prepared.buffers.emplace(start_buffers(direction, pattern, values.fields.front()));
+    prepared.buffers = start_buffers(direction, pattern, values.fields.front());
   else
-    prepared.fixed = "it exchanges several fields";
+    prepared.buffers = StartBuffers("it exchanges several fields");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a one-shot call on a vector says of its values, read once, and the exchange that moves them. A
-// call that says the same of whatever arrays compares it, and then only moves data.
+// What a one-shot call on a vector says of its values, read once, and the exchange that moves them.
+// A call that says the same of whatever arrays compares it, and then only moves data.
 #pragma once
 
 #include <cstddef>

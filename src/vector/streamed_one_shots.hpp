@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one-shot calls of a vector in one direction, by streams: no call asks the other ranks anything
-// (ADR 20). Those used last are remembered.
+// The one-shot calls of a vector in one direction, by streams: no call asks the other ranks
+// anything (ADR 20). Those used last are remembered.
 #pragma once
 
 #include <memory>

@@ -426,7 +426,7 @@ TEST_F(Online, TheWinnerRunsWithoutTheRaceAroundIt) {
     EXPECT_EQ(prepared.exchange.get(), winner);
     EXPECT_EQ(log.started.back(), 1);
     prepared.wait();
-    EXPECT_TRUE(prepared.complete);
+    EXPECT_TRUE(prepared.complete());
     EXPECT_EQ(log.freed, (std::vector<int>{0, 2}));
     EXPECT_CONTAINS(online.report(), "tuned online in 2 passes") << "it still tells";
   }

@@ -12,7 +12,7 @@
 
 #include "engine/comm/context.hpp"
 #include "engine/wait/exchange.hpp"
-#include "select/break_even.hpp"
+#include "select/evidence.hpp"
 
 namespace tonari {
 
@@ -59,18 +59,15 @@ struct Alternatives {
   std::size_t native = SIZE_MAX;  // which of them is MPI's own collective, if one is
 };
 
-struct Decision {
+struct Decision : Evidence {
   std::size_t winner = 0;
-  std::string reason;        // fixed rule, measured, wisdom, online
-  std::string details;       // lines for tonari_request_describe: what was compared
-  double measured = 0;       // seconds; 0 if it was not measured
-  AgainstNative times = {};  // of this contest, or as remembered
+  std::string details = {};  // lines for tonari_request_describe: what was compared
   std::vector<std::size_t> made = {};
   std::string question = {};  // online: the key under which starts remember the winner
 };
 
 // Where there is one way, or nobody wants to know which is fastest.
-inline const Decision by_fixed_rule{0, "fixed rule", "", 0, {}, {}, {}};
+inline const Decision by_fixed_rule{{"fixed rule"}};
 
 // Collective, together on the context's communicator. Makes what was remembered, or else all
 // alternatives, and finds the fastest; online all that apply are left to choose from. Where nothing

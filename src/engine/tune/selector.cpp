@@ -102,7 +102,8 @@ Choice measure_on_copies(Context& context, const std::vector<Candidate>& candida
   std::optional<Shadow> shadow = Shadow::make(arguments);
   const Ballot here = shadow.has_value();
   if (!agree(context.comm(), std::nullopt, std::span(&here, 1))[0] || !shadow)
-    return {candidates.front(), "model",
+    return {{"model"},
+            candidates.front(),
             "the buffers are too large to be measured on copies of them\n"};
   std::vector<Candidate> chosen = affordable(candidates, problem);
   exchange_forwarded_sizes(context, chosen, problem, settings, arguments.binding);
@@ -125,7 +126,7 @@ Choice measure(Context& context, const std::vector<Candidate>& candidates, const
   } catch (const Error& error) {
     context.drop_trial_graph();
     if (error.code() != Errc::memory) throw;
-    return {candidates.front(), "model", text("nothing was measured: ", error.what(), "\n"), 0};
+    return {{"model"}, candidates.front(), text("nothing was measured: ", error.what(), "\n")};
   }
 }
 
@@ -137,7 +138,7 @@ Choice race(const std::vector<Candidate>& candidates, const Problem& problem, st
   std::ranges::copy_if(candidates, std::back_inserter(planned),
                        [](const Candidate& c) { return c.planned != nullptr; });
   std::vector<Candidate> contenders = contenders_of(affordable(planned, problem), most);
-  Choice choice{contenders.front(), "online", ""};
+  Choice choice{{"online"}, contenders.front()};
   choice.rivals.assign(contenders.begin() + 1, contenders.end());
   if (choice.rivals.empty()) choice.reason = "model";
   choice.question = std::move(key);
@@ -178,7 +179,7 @@ void try_beside(Context& context, const std::string& label, std::string key, con
   choice.question = std::move(key);
 }
 
-Choice forced(const Candidate& candidate) { return {candidate, "forced", "", 0}; }
+Choice forced(const Candidate& candidate) { return {{"forced"}, candidate}; }
 
 Choice choose_candidate(Context& context, const Problem& problem, const Settings& settings,
                         const Arguments& arguments) {
@@ -188,8 +189,8 @@ Choice choose_candidate(Context& context, const Problem& problem, const Settings
          "algorithm 'native' cannot be used here: this MPI's neighborhood collectives lose or "
          "exchange blocks on such a neighborhood");
   if (settings.tune == Tune::off)
-    return {fixed_rule(problem, settings), settings.algorithm == "auto" ? "fixed rule" : "forced",
-            "", 0};
+    return {{settings.algorithm == "auto" ? "fixed rule" : "forced"},
+            fixed_rule(problem, settings)};
   std::vector<std::string> keys;
   if (settings.tune != Tune::model && settings.tune != Tune::measure) {
     keys.push_back(wisdom_key(context, problem_key(problem, settings)));
@@ -198,7 +199,7 @@ Choice choose_candidate(Context& context, const Problem& problem, const Settings
     for (const Remembered& known : recall(context, keys, Trials{may_try}))
       if (const auto found = find_candidate(known.label, problem, settings);
           found && (found->planned || native_ok)) {
-        Choice choice{*found, "wisdom", "", 0, false, known.times};
+        Choice choice{{"wisdom", 0, known.times}, *found};
         for (const std::string& label : known.untried)
           if (label != "native" || native_ok)
             try_beside(context, label, keys.back(), problem, settings, arguments, choice);
@@ -209,7 +210,7 @@ Choice choose_candidate(Context& context, const Problem& problem, const Settings
   if (!native_ok) std::erase_if(candidates, [](const Candidate& c) { return !c.planned; });
   if (settings.algorithm == "irecv" || settings.algorithm == "native") return forced(candidates[0]);
   if (settings.tune == Tune::model || settings.tune == Tune::recall || context.ranks() == 1) {
-    Choice choice{candidates.front(), "model", "predicted:\n", 0};
+    Choice choice{{"model"}, candidates.front(), "predicted:\n"};
     for (const Candidate& c : candidates)
       choice.details +=
           text("  ", std::setprecision(3), c.predicted * 1e6, " us  ", c.label(), "\n");

@@ -8,24 +8,20 @@
 
 #include "channels/arguments.hpp"
 #include "engine/comm/context.hpp"
-#include "select/break_even.hpp"
 #include "select/candidates.hpp"
+#include "select/evidence.hpp"
 
 namespace tonari {
 
-struct Choice {
-  Candidate candidate;
-  std::string reason;        // forced, fixed rule, model, measured, wisdom, online
-  std::string details;       // lines for tonari_request_describe: what was compared
-  double measured = 0;       // seconds; 0 if it was not measured
+struct Choice : Evidence {
+  Candidate candidate = {};
+  std::string details = {};  // lines for tonari_request_describe: what was compared
   bool steady = false;       // the measurement can be trusted, also next time
-  AgainstNative times = {};  // of this contest, or as remembered
   // online: what the first starts try besides, the most promising first, and the key under which
   // the winner is remembered
   std::vector<Candidate> rivals = {};
   std::string question = {};
   std::vector<std::string> untried = {};  // what is remembered as left for later requests
-  double predicted_native = 0;  // seconds of MPI's own collective by the model; 0: not asked
 };
 
 // Collective. Everything except arguments must be the same on all ranks. Throws the same error on

@@ -66,8 +66,8 @@ def check_ranks_that_differ_get_one_sentence() -> None:
 
 
 def one_rank_is_wrong(near: Near, call: Callable[..., Any], sentence: str, *wrong: Any) -> None:
-    """All ranks read what is wrong on the last one; of one-shot calls those that exchange blocks with
-    it, and the rest of them completes."""
+    """All ranks read what is wrong on the last one; of one-shot calls those that exchange blocks
+    with it, and the rest of them completes."""
 
     def complete(*arguments: Any) -> None:
         request = call(*arguments)
