@@ -6,7 +6,7 @@
 
 #include "base/hash.hpp"
 #include "copy/walk.hpp"
-#include "engine/tune/contenders.hpp"
+#include "engine/tune/candidate_race.hpp"
 #include "engine/tune/contest.hpp"
 #include "engine/wait/agree.hpp"
 

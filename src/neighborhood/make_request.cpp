@@ -5,7 +5,7 @@
 #include "engine/run/build.hpp"
 #include "engine/run/forwarded_sizes.hpp"
 #include "engine/run/wiring.hpp"
-#include "engine/tune/contenders.hpp"
+#include "engine/tune/candidate_race.hpp"
 
 namespace tonari {
 namespace {

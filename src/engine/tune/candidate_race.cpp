@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/tune/contenders.hpp"
+#include "engine/tune/candidate_race.hpp"
 
 #include <algorithm>
 
