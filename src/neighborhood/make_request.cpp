@@ -74,12 +74,12 @@ void build_one(Context& context, Choice& choice, const Problem& problem, const L
 // Starts decide which of several is run. False if only one of them is possible.
 bool build_several(Context& context, Choice& choice, const Problem& problem,
                    const LocalArguments& mine, Made& made) {
-  Contenders built;
+  CandidateRace built;
   std::optional<Error> no_memory;
   stay_together(context.comm());
   try {
     run_collectively(context.comm(), [&] {
-      built = build_contenders(context, choice, problem, mine.settings, mine.arguments);
+      built = build_candidate_race(context, choice, problem, mine.settings, mine.arguments);
     });
   } catch (const Error& error) {
     if (error.code() != Errc::memory) throw;

@@ -27,7 +27,7 @@ OneShotCall::Side::Side(const BufferArguments& given, std::size_t blocks,
   }
 }
 
-// Not at addresses that the system gives to nobody, or that do not exist.
+// No block lies at addresses that the system gives to nobody, or that do not exist.
 bool OneShotCall::Side::fits(const void* buffer) const {
   std::intptr_t first = 0, end = 0;
   return !is_no_buffer(buffer) && !on_gpu(buffer) &&

@@ -18,10 +18,10 @@ Spaces spaces_of(const Call& call) {
   return {nullptr, bytes_at(call.send.buffer), bytes_at(call.recv.buffer)};
 }
 
-// What there is to report of one-shot calls by streams.
 std::string_view algorithm_of(const HopTable::Way* way) {
   return way ? std::string_view(way->combining.variant->algorithm()) : "linear";
 }
+// What there is to report of one-shot calls by streams.
 ChoiceReport report_of(const HopTable::Way* way, const Streams& streams) {
   ChoiceReport chosen;
   chosen.reason = way ? way->reason : "fixed rule";
@@ -32,7 +32,7 @@ ChoiceReport report_of(const HopTable::Way* way, const Streams& streams) {
   return chosen;
 }
 
-// The bytes of a block of the regular form; none: they cannot be told.
+// Counts the bytes of a block of the regular form; none: they cannot be told.
 std::optional<Bytes> block_bytes(const BufferArguments& given) {
   MPI_Count size = 0;
   Bytes bytes = 0;
@@ -88,15 +88,15 @@ OneShotCall& OneShots::read(const Call& call) {
   return known_.add(std::move(read));
 }
 
-// How the call combines, the same on all ranks if all call the same; null: it does not.
+// Says how the call combines, the same on all ranks if all call the same; null: it does not.
 const HopTable::Way* OneShots::way_of(const Call& call) const {
   if (call.form() != Form::regular) return nullptr;
   const std::optional<Bytes> sent = block_bytes(call.send), received = block_bytes(call.recv);
   return sent && received ? hops_.find(call.collective, *sent, *received) : nullptr;
 }
 
-// The same for a call with wrong arguments, as far as they tell: the others go this way. What does
-// not tell is taken for a call like the last one of its operation.
+// Says the same of a call with wrong arguments, as far as they tell: the others go this way. What
+// does not tell is taken for a call like the last one of its operation.
 const HopTable::Way* OneShots::way_unread(const Call& call) const {
   if (call.form() != Form::regular) return nullptr;
   const std::optional<Bytes> sent = block_bytes(call.send), received = block_bytes(call.recv);
@@ -143,7 +143,8 @@ void OneShots::run(const Call& call) {
     run_to_end(blocking_);
 }
 
-// The same without the records. So there is one copy of it, and no call more where there are none.
+// Runs a call without the records. So there is one copy of run, and no call more where there are
+// none.
 void OneShots::run_recorded(const Call& call) {
   const std::shared_ptr<CallRecord> record = record_of(call);
   struct Aside {
@@ -161,7 +162,7 @@ void OneShots::run_recorded(const Call& call) {
   });
 }
 
-// Calls of an operation; null: there is no memory to record them.
+// Finds the record of an operation's calls; null: there is no memory to record them.
 std::shared_ptr<CallRecord> OneShots::record_of(const Call& call) noexcept {
   std::shared_ptr<CallRecord>& record = (*records_)[call.operation()];
   if (record) return record;
@@ -211,7 +212,7 @@ std::shared_ptr<Prepared> OneShots::prepare(const Call& call, Output output) {
   return started->prepared;
 }
 
-// One that no request uses any more, the next in turn or a new one.
+// Finds one that no request uses any more, the next in turn or a new one.
 OneShots::Started& OneShots::idle(const HopTable::Way* way) {
   auto& [all, turn] = started_[way ? 1 + static_cast<std::size_t>(way->plan->collective) : 0];
   for (std::size_t tries = std::min<std::size_t>(all.size(), 4); tries > 0; --tries) {

@@ -10,8 +10,8 @@
 namespace tonari {
 namespace {
 
-// The edges of a rank by neighbor, the next higher rank first, so that not all send to the same one
-// first.
+// Returns the edges of a rank by neighbor. The next higher rank comes first, so that not all send
+// to the same one first.
 std::vector<NeighborEdges> neighbors_of(const LocalTopology& topology, int ranks) {
   const Vertex& vertex = topology.vertex;
   std::map<std::int32_t, NeighborEdges> found;  // by distance

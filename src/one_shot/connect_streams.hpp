@@ -9,8 +9,8 @@
 
 namespace tonari {
 
-// Connects the streams of a context's neighborhood. Collective, together on its communicator; the
-// caller takes stream_tags tags of it once all ranks have them.
+// Connects the streams of a context's neighborhood. It is collective, together on the communicator;
+// the caller takes stream_tags tags of that once all ranks have them.
 std::shared_ptr<Streams> connect_streams(Context& context);
 
 // Throws what keeps this process from exchanging by streams. owner: "neighborhood", whose they are.

@@ -107,7 +107,7 @@ bool DirectExchange::step_all() {
     for (std::size_t k = 0; k < streams_->size(); ++k) {
       if ((in ? links_[k].in : links_[k].out) == Stage::done) continue;
       const bool by_mpi = !(*streams_)[k].shared;
-      // a message that is not sent yet may be what another rank waits for
+      // A message that is not sent yet may be what another rank waits for.
       if (by_mpi && missed && (in || links_[k].out == Stage::taken)) continue;
       if (in ? step_in(k) : step_out(k))
         moved = true;
@@ -219,8 +219,8 @@ void DirectExchange::push_failure(OutStream& out, std::byte* at) const {
   out.push_first({MessageHead::failed, static_cast<std::uint32_t>(failure_.code())}, length);
 }
 
-// Whoever sends nothing here tells in this way that what it received was wrong. By who has the turn
-// to send.
+// A rank that sends nothing here tells in this way that what it received was wrong. The exchange
+// that has the turn to send looks.
 void DirectExchange::look_for_notice(StreamPeer& peer) {
   MessageHead head;
   std::size_t bytes = 0;
@@ -308,7 +308,8 @@ void DirectExchange::take_first(StreamPeer& peer, Link& link,
     link.in = Stage::parts, receive_parts(peer, link, message);
 }
 
-// Whether what comes goes with what this rank expects, and what goes with what the other expects.
+// Finds out whether what comes goes with what this rank expects, and what goes with what the other
+// expects.
 void DirectExchange::judge(StreamPeer& peer, Link& link, const DirectMessages::Message& message,
                            const MessageHead& head) {
   const MessageHead& mine = message.head;

@@ -10,7 +10,7 @@
 namespace tonari {
 namespace {
 
-// Sums of sizes with a factor for each place: if one size differs, the sums tell which.
+// Sizes are summed up with a factor for each place. If one size differs, the sums tell which.
 std::uint64_t factor(std::size_t place) { return Hash().word(place).value() | 1; }
 Bytes sum(const std::vector<Bytes>& sizes) {
   Bytes all = 0;
@@ -155,7 +155,7 @@ std::optional<Misfit> misfit(const DirectMessages& all, const DirectMessages::Me
   if (same_call && !in && !out) return std::nullopt;
   const auto error = error_of([&] {
     if (!same_call) all.differ(mine.detail, head.detail);
-    // the same one at both ends
+    // Both ends explain the same one.
     if (in && (!out || other < rank)) in.explain();
     out.explain();
   });

@@ -46,17 +46,17 @@ struct DirectMessages {
   Bytes longest = 0;  // of the messages that LongMessages decides on
 };
 
-// Of an operation of a neighborhood. Throws Errc::mismatch if a block to this rank itself has two
-// sizes, and Errc::overflow.
+// Compiles the messages of an operation of a neighborhood. Throws Errc::mismatch if a block to this
+// rank itself has two sizes, and Errc::overflow.
 DirectMessages direct_messages(const Streams& streams, const LocalTopology& topology,
                                const SelfEdges& self, const Arguments& arguments);
 
-// What is wrong with a message of the peer that has this head, or with what goes to the peer;
-// nothing if both ranks mean the same. The sentence is the same at both.
 struct Misfit {
   Error error;
   bool drop = false;  // what comes is of no use
 };
+// Says what is wrong with a message of the peer that has this head, or with what goes to the peer;
+// nothing if both ranks mean the same. The sentence is the same at both.
 std::optional<Misfit> misfit(const DirectMessages& all, const DirectMessages::Message& message,
                              const StreamPeer& peer, std::int32_t rank, const MessageHead& head);
 

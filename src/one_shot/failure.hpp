@@ -26,7 +26,7 @@ class StreamFailure {
   // This is wrong with what comes from the rank. The error of the lowest rank stays, this rank's
   // own before all.
   void add(std::int32_t rank, const Error& error);
-  // At the end of an exchange.
+  // Call this at the end of an exchange.
   void rethrow() const {
     if (error_) throw *error_;
   }
@@ -41,7 +41,7 @@ class StreamFailure {
   std::int32_t rank_ = 0;
 };
 
-// What a rank says in a message instead of its blocks.
+// Returns the error that a rank tells in a message instead of its blocks.
 Error told_by(std::int32_t rank, Errc code, const std::byte* at, std::size_t bytes);
 
 // Two ranks that send in different ways cannot understand each other. The sentence is the same on

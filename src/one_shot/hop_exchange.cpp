@@ -8,7 +8,7 @@
 namespace tonari {
 namespace {
 
-// The head of a message: the operation and the message's tag, its bytes, and those of a block.
+// The head of a message has the operation and the message's tag, its bytes, and those of a block.
 constexpr std::uint32_t tag_bits = 8;
 std::uint32_t detail_of(const HopPlan& plan, OpId op) {
   return static_cast<std::uint32_t>(plan.plan[op].tag) << tag_bits |
@@ -75,7 +75,7 @@ void HopExchange::join() {
 
 // ---- the plan
 
-// What it waited for is there. Receives are looked for anyway.
+// All that the operation waited for is there. Receives are looked for anyway.
 void HopExchange::ready(OpId op) {
   const Kind kind = plan_->plan[op].kind;
   if (kind == Kind::send) sending_.push_back(op);
@@ -188,8 +188,8 @@ void HopExchange::push_failure(OutStream& out, std::byte* at, OpId op) const {
 
 // ---- messages that come
 
-// In the order of the rounds, in which they are needed: what has not arrived costs one look, which
-// lets the MPI proceed for all.
+// Messages are taken in the order of the rounds, in which they are needed. What has not arrived
+// costs one look, which lets the MPI proceed for all.
 bool HopExchange::receive_some() {
   bool moved = false;
   for (; next_ < plan_->arriving.size() && receive(plan_->stream_of[plan_->arriving[next_]]);) {

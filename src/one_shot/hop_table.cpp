@@ -13,10 +13,11 @@
 namespace tonari {
 namespace {
 
-// Of the time for measuring, what one size of blocks gets: the first one-shot call waits for it.
+// One size of blocks gets this part of the time for measuring, which the first one-shot call waits
+// for.
 constexpr double part_of_size = 1.0 / 50;
 
-// Bytes that every rank can send to each of its neighbors in one part.
+// Returns how many bytes every rank can send to each of its neighbors in one part.
 std::size_t common_room(Context& context, const Streams& streams) {
   std::int64_t room = std::int64_t{1} << 30;
   for (std::size_t k = 0; k < streams.size(); ++k)

@@ -26,8 +26,8 @@ class HopTable {
   // wisdom knows, the ways are timed against each other.
   HopTable(Context& context, const std::shared_ptr<Streams>& streams, Tune tune, WaitPolicy wait);
 
-  // How calls of an operation combine that send and receive blocks of these sizes, the same at all
-  // blocks of a rank. Null: they do not.
+  // Says how calls of an operation combine that send and receive blocks of these sizes, the same at
+  // all blocks of a rank. Null: they do not.
   const Way* find(Collective collective, Bytes sent, Bytes received) const;
 
  private:

@@ -14,7 +14,7 @@ bool LongMessages::begin(Bytes longest) {
   Size& size = sizes_[static_cast<std::size_t>(std::bit_width(longest) - std::bit_width(least))];
   if (decided(size)) return *size.reads;
   trying_ = &size;
-  // in no order: programs may call exchanges in turn
+  // The two come in no order, since programs may call exchanges in turn.
   return reads_ = Hash().word(sample_ == Sample::call ? calls_ : turn()).value() & 1;
 }
 

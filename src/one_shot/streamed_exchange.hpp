@@ -63,7 +63,7 @@ class StreamedExchange : public PolledExchange<Made> {
   }
   void refuse_all(const Error& why) {
     bound_ = nullptr;
-    // as the others read it, if there are any
+    // The error is as the others read it, if there are any.
     failure_.refuse(streams_->size() > 0 ? with_rank(streams_->rank(), why) : why);
   }
   bool finished() const { return left_ == 0; }

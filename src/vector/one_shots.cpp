@@ -26,7 +26,7 @@ std::unique_ptr<StreamedOneShots> connect_calls(SharedVector& vector, const Vect
 
 }  // namespace
 
-// By an exchange that all ranks agree on at each call. Returns it.
+// Runs a call by an exchange that all ranks agree on at each call, and returns that.
 const Exchange& VectorOneShots::run_agreed(SharedVector& vector, const VectorCall& call) {
   const double start = MPI_Wtime();
   const AgreedValues agreed = agree_on_values(vector, call, MPI_INFO_NULL, inside, &kept_);
@@ -51,7 +51,7 @@ const Exchange& VectorOneShots::run_unrecorded(SharedVector& vector, const Vecto
   return calls->run(call);
 }
 
-// Calls of a direction, for the report; null: there is no memory to record them.
+// Finds the record of a direction's calls; null: there is no memory to record them.
 CallRecord* VectorOneShots::record_of(const SharedVector& vector, Direction direction) noexcept {
   std::unique_ptr<CallRecord>& record = records_[static_cast<std::size_t>(direction)];
   if (record) return record.get();

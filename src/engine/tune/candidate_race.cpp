@@ -34,15 +34,15 @@ std::unique_ptr<OnlineExchange> make_race(Context& context,
 
 // All take the same tags. No message of one can be taken for one of another: ranks complete each
 // exchange before they start the next, and messages between two ranks do not overtake each other.
-Contenders build_contenders(Context& context, const Choice& choice, const Problem& problem,
-                            const Settings& settings, const Arguments& arguments) {
+CandidateRace build_candidate_race(Context& context, const Choice& choice, const Problem& problem,
+                                   const Settings& settings, const Arguments& arguments) {
   std::vector<Candidate> all{choice.candidate};
   all.insert(all.end(), choice.rivals.begin(), choice.rivals.end());
   exchange_forwarded_sizes(context, all, problem, settings, arguments.binding);
   std::size_t tags = 0;
   for (const Candidate& c : all) tags = std::max(tags, c.tags());
   context.reserve_tags(tags + 1);
-  Contenders made{nullptr, {}, tags + 1, {}};
+  CandidateRace made{nullptr, {}, tags + 1, {}};
   std::vector<OnlineExchange::Contender> contenders;
   for (const Candidate& c : all) {
     Wiring wiring = wire(context, c, settings, arguments.binding, Purpose::race);

@@ -11,7 +11,7 @@
 
 namespace tonari {
 
-struct Contenders {
+struct CandidateRace {
   std::unique_ptr<OnlineExchange> exchange;  // null: only one is left
   std::vector<Candidate> candidates;         // in its order
   std::size_t tags = 0;                      // that it takes from the context's first one on
@@ -20,8 +20,8 @@ struct Contenders {
 
 // Collective: connects and builds the candidate of a choice with all its rivals. Those whose
 // channel cannot be used drop out. Throws the same error on all ranks.
-Contenders build_contenders(Context& context, const Choice& choice, const Problem& problem,
-                            const Settings& settings, const Arguments& arguments);
+CandidateRace build_candidate_race(Context& context, const Choice& choice, const Problem& problem,
+                                   const Settings& settings, const Arguments& arguments);
 
 // Notes which of these labels has won, where a later init finds it under this key, with what is
 // left untried. Rank 0 writes wisdom, and others get null.
