@@ -10,6 +10,15 @@ namespace {
 
 std::intptr_t number(const void* address) { return reinterpret_cast<std::intptr_t>(address); }
 
+// No block lies at addresses that the system gives to nobody, or that do not exist.
+bool impossible(const void* buffer, const OneShotCall::Side& side) {
+  std::intptr_t first = 0, end = 0;
+  return is_no_buffer(buffer) || on_gpu(buffer) ||
+         (side.has_bytes && (__builtin_add_overflow(number(buffer), side.low, &first) ||
+                             __builtin_add_overflow(number(buffer), side.high, &end) ||
+                             first < static_cast<std::intptr_t>(first_page)));
+}
+
 }  // namespace
 
 OneShotCall::Side::Side(const BufferArguments& given, std::size_t blocks,
@@ -25,15 +34,6 @@ OneShotCall::Side::Side(const BufferArguments& given, std::size_t blocks,
     high = has_bytes ? std::max(high, at + end) : at + end;
     has_bytes = true;
   }
-}
-
-// No block lies at addresses that the system gives to nobody, or that do not exist.
-bool OneShotCall::Side::fits(const void* buffer) const {
-  std::intptr_t first = 0, end = 0;
-  return !is_no_buffer(buffer) && !on_gpu(buffer) &&
-         !(has_bytes && (__builtin_add_overflow(number(buffer), low, &first) ||
-                         __builtin_add_overflow(number(buffer), high, &end) ||
-                         first < static_cast<std::intptr_t>(first_page)));
 }
 
 OneShotCall::OneShotCall(const Call& call, const Binding& read)
@@ -56,7 +56,7 @@ bool OneShotCall::same(const Call& call) {
 }
 
 bool OneShotCall::fits(const Call& call) const {
-  if (!send.fits(call.send.buffer) || !recv.fits(call.recv.buffer)) return false;
+  if (impossible(call.send.buffer, send) || impossible(call.recv.buffer, recv)) return false;
   if (!send.has_bytes || !recv.has_bytes) return true;
   const std::intptr_t out = number(call.send.buffer), in = number(call.recv.buffer);
   if (out + send.high <= in + recv.low || in + recv.high <= out + send.low) return true;

@@ -22,8 +22,6 @@ struct OneShotCall : std::enable_shared_from_this<OneShotCall> {
     Side() = default;
     // Throws Errc::mpi.
     Side(const BufferArguments& given, std::size_t blocks, const std::vector<Block>& read);
-    // Whether blocks may be in such a buffer, as far as one side tells.
-    bool fits(const void* buffer) const;
 
     std::ptrdiff_t low = 0, high = 0;
     bool has_bytes = false;

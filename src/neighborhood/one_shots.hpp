@@ -47,7 +47,7 @@ class OneShots {
   using Records = std::array<std::shared_ptr<CallRecord>, operations>;
 
   OneShotCall& known(const Call& call);
-  OneShotCall& read(const Call& call);
+  [[gnu::noinline]] OneShotCall& read(const Call& call);
   const HopTable::Way* way_of(const Call& call) const;
   const HopTable::Way* way_unread(const Call& call) const;
   void refuse(const Call& call, const Error& why);
