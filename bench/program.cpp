@@ -9,7 +9,7 @@
 #include <iostream>
 
 #include "base/error.hpp"
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 
 namespace bench {
 

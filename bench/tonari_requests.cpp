@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 #include "several_buffers.hpp"
 #include "tonari_candidate.hpp"
 
@@ -134,7 +134,7 @@ std::unique_ptr<Candidate> make_tonari(const std::string& name, const Workload& 
   static const std::vector<std::string> uses = {"",      "view",    "start-with", "two-requests",
                                                 "group", "requests"};
   static const std::vector<std::string> channels =
-      tonari::choices(tonari::setting(tonari::SettingId::channel));
+      tonari::choices(tonari::setting("TONARI_CHANNEL"));
   std::istringstream parts(name);
   std::string algorithm, channel, use;
   std::getline(parts, algorithm, '/');

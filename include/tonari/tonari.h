@@ -261,7 +261,7 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *  info     keys. They override those of the neighborhood, and are overridden by the environment
  *           variable in parentheses. Values must be the same on all ranks (checked, except for the
  *           timeout). A key that begins with tonari_ or cdag_ and does not exist is an ARGUMENT
- *           error.
+ *           error. docs/settings.md lists all keys and variables; of those for these calls:
  *             tonari_algorithm (TONARI_ALGORITHM)
  *                 auto (default), linear, native, irecv; on isomorphic neighborhoods torus,
  *                 torus-direct, additive-basis, joint-basis; on graphs coloring, tree, node-aware,

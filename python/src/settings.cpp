@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "settings.hpp"
 
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 
 namespace nb = nanobind;
 
@@ -20,9 +21,9 @@ void bind_settings(nb::module_& m) {
       .def_prop_ro("values", [](const Setting& s) { return s.values; })
       .def_prop_ro("default", [](const Setting& s) { return s.standard; })
       .def_prop_ro(
-          "where", [](const Setting& s) { return s.where; }, "What reads it.")
+          "where", [](const Setting& s) { return where_of(s); }, "What reads it.")
       .def_prop_ro(
-          "alike", [](const Setting& s) { return s.alike; },
+          "alike", [](const Setting& s) { return s.affects != Affects::rank; },
           "Whether it must be the same on all ranks.")
       .def_prop_ro("help", [](const Setting& s) { return s.help; });
   m.def(

@@ -1,21 +1,65 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The settings of the library, one row each, for those who read them, complain about them and
-// document them.
+// A setting of the library: one row, for those who read it, complain about it and document it.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <limits>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/hash.hpp"
+#include "base/settings.hpp"
 
 namespace tonari {
 
-// How to read a value. For words, algorithms and routes, the readers know more than the row.
+// How to read a value. Of words, the code that acts on them knows more than the row.
 enum class ValueKind : std::uint8_t { one_of, word, count, size, seconds, promise };
+
+// The calls that read a setting. Neighborhoods and vectors read when they are made.
+enum class Where : std::uint16_t {
+  neighborhoods = 1 << 0,
+  requests = 1 << 1,  // of any kind, one-shot calls included
+  grids = 1 << 2,
+  vectors = 1 << 3,
+  blocks = 1 << 4,
+  in_place = 1 << 5,
+  sparse = 1 << 6,
+  memory = 1 << 7,
+  measuring = 1 << 8,
+  finalize = 1 << 9,
+  preload = 1 << 10,
+  advise = 1 << 11,
+};
+constexpr Where operator|(Where a, Where b) {
+  return static_cast<Where>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+constexpr bool meets(Where a, Where b) {
+  return (static_cast<unsigned>(a) & static_cast<unsigned>(b)) != 0;
+}
+constexpr bool within(Where part, Where whole) { return (part | whole) == whole; }
+inline constexpr Where any_request = Where::requests | Where::blocks;
+inline constexpr Where anywhere{0xffff};
+
+// What depends on a value: this rank alone; all ranks, which must have the same one; or also what
+// is remembered as fastest.
+enum class Affects : std::uint8_t { rank, all_ranks, choices };
+
+struct Setting;
+
+// The member of Settings that values are read into; none if the code that needs a value asks the
+// environment for it.
+struct Member {
+  void (*read)(const Setting&, const std::string& word, Settings&) = nullptr;
+  void (*hash)(const Settings&, Hash&) = nullptr;
+  std::string (*shown)(const Settings&) = nullptr;
+  bool (*fits)(const Setting&) = nullptr;  // the kind of the row to the type of the member
+};
 
 struct Setting {
   const char* key;       // of an MPI_Info; empty if there is none
@@ -23,52 +67,18 @@ struct Setting {
   ValueKind kind;
   // one_of: all values, separated by commas; otherwise the sentence that begins "it must be"
   const char* values;
-  const char* standard;         // the value without the setting
-  const char* where;            // the calls that read it
-  bool alike;                   // must be the same on all ranks
-  const char* help;             // one line
+  const char* standard;  // the value without the setting
+  Where where;
+  Affects affects;
+  const char* help;  // one line
+  Member member = {};
   Errc wrong = Errc::argument;  // the error for another value
 };
 
-// The order is that of the table.
-enum class SettingId : std::uint8_t {
-  algorithm,
-  channel,
-  tune,
-  tune_seconds,
-  ports,
-  progress,
-  recv_view,
-  start_with,
-  ready,
-  canary,
-  timeout,
-  hang_report,
-  strict_communication,
-  exact_byte_communications,
-  static_buffers,
-  inplace_algorithm,
-  inplace_memory,
-  halo,
-  halo_neighbors,
-  route,
-  sparse_algorithm,
-  nodes,
-  shm_dir,
-  cache_dir,
-  report,
-  preload,
-  repair,
-  run_report,
-  run_loaded,
-  advise_report,
-};
-
-std::span<const Setting> all_settings();
-const Setting& setting(SettingId id);
-
 // The names as "tonari_ports (TONARI_PORTS)", or the only one.
 std::string name_of(const Setting& row);
+// "neighborhoods, requests"
+std::string where_of(const Setting& row);
 
 // The value of the variable; nothing if it is not set or empty.
 std::optional<std::string> in_environment(const Setting& row);
@@ -78,20 +88,95 @@ std::vector<std::string> choices(const Setting& row);
 
 // Throws with the name, the word and what it must be.
 [[noreturn]] void refuse_value(const Setting& row, const std::string& word);
-// These do so for wrong words: for kinds one_of and promise, for count,
-// for size (in bytes; 64K and 64KiB are 65536), and for seconds.
-void check_choice(const Setting& row, const std::string& word);
+// These do so for wrong words: for kinds one_of (returns the place in the list) and promise (1 for
+// true), for count, for size (in bytes; 64K and 64KiB are 65536), and for seconds.
+std::size_t read_choice(const Setting& row, const std::string& word);
 std::uint64_t read_count(const Setting& row, const std::string& word,
                          std::uint64_t most = UINT64_MAX);
 std::uint64_t read_size(const Setting& row, const std::string& word);
 double read_seconds(const Setting& row, const std::string& word);
 
-// Says what is wrong with a key that begins with `tonari_`; nothing if it exists.
-std::optional<std::string> unknown_key(const std::string& key);
-// The same for a variable that looks like a misspelled one of ours. Others (TONARI_ROOT, say)
-// belong to other libraries.
-std::optional<std::string> unknown_variable(const std::string& variable);
-// The sentences about all such variables of this process.
-std::vector<std::string> unknown_variables();
+// ---- what the type of a member decides
+
+template <class T>
+concept OneOf = std::is_same_v<T, bool> || std::is_enum_v<T>;
+template <class T>
+concept Optional = requires(T value) { value.has_value(); };
+
+template <class T>
+constexpr bool fits(const Setting& row) {
+  using enum ValueKind;
+  if constexpr (Optional<T>) return fits<typename T::value_type>(row);
+  if (std::is_same_v<T, bool>)
+    return row.kind == promise ||
+           (row.kind == one_of && std::ranges::count(std::string_view(row.values), ',') == 1);
+  if (std::is_enum_v<T>) return row.kind == one_of;
+  if (std::is_floating_point_v<T>) return row.kind == seconds;
+  if (std::is_integral_v<T>) return row.kind == count || row.kind == size;
+  return row.kind == word || row.kind == one_of;
+}
+
+template <class T>
+void read_value(const Setting& row, const std::string& word, T& value) {
+  if constexpr (Optional<T>)
+    read_value(row, word, value.emplace());
+  else if constexpr (OneOf<T>)
+    value = static_cast<T>(read_choice(row, word));
+  else if constexpr (std::is_floating_point_v<T>)
+    value = read_seconds(row, word);
+  else if constexpr (std::is_integral_v<T>)
+    value = static_cast<T>(row.kind == ValueKind::size
+                               ? read_size(row, word)
+                               : read_count(row, word, std::numeric_limits<T>::max()));
+  else
+    value = row.kind == ValueKind::one_of ? choices(row)[read_choice(row, word)] : word;
+}
+
+template <class T>
+void hash_value(const T& value, Hash& hash) {
+  if constexpr (Optional<T>)
+    hash.word(value.has_value()), hash_value(value.value_or(0), hash);
+  else if constexpr (std::is_floating_point_v<T>)
+    hash.word(std::bit_cast<std::uint64_t>(value));
+  else if constexpr (OneOf<T> || std::is_integral_v<T>)
+    hash.word(static_cast<std::uint64_t>(value));
+  else
+    hash.bytes(value);
+}
+
+template <class T>
+std::string shown_value(const T& value) {
+  if constexpr (Optional<T>)
+    return value ? shown_value(*value) : "";
+  else if constexpr (OneOf<T>)
+    return std::to_string(static_cast<int>(value));
+  else if constexpr (std::is_arithmetic_v<T>)
+    return std::to_string(value);
+  else
+    return value;
+}
+
+// A row ends with into<&Settings::ports>. parts: members that the reader of a word splits it into.
+template <auto member, auto... parts>
+constexpr Member into = {
+    [](const Setting& row, const std::string& word, Settings& settings) {
+      read_value(row, word, settings.*member), ((settings.*parts = {}), ...);
+    },
+    [](const Settings& settings, Hash& hash) {
+      hash_value(settings.*member, hash), (hash_value(settings.*parts, hash), ...);
+    },
+    [](const Settings& settings) {
+      return (shown_value(settings.*member) + ... + ("/" + shown_value(settings.*parts)));
+    },
+    fits<std::remove_cvref_t<decltype(Settings().*member)>>};
+
+// Words of another shape: parse(word, member) returns whether it is one.
+template <auto parse, auto member>
+constexpr Member parsed_into = {
+    [](const Setting& row, const std::string& word, Settings& settings) {
+      if (!parse(word, settings.*member)) refuse_value(row, word);
+    },
+    into<member>.hash, into<member>.shown,
+    [](const Setting& row) { return row.kind == ValueKind::word; }};
 
 }  // namespace tonari

@@ -91,7 +91,7 @@ Asked agree_on_call(SharedBlocks& blocks, const BlocksCall& call, MPI_Info info,
   const auto things = [&] {
     const auto [direction, ghosts, reduction] = alike(blocks, request);
     const std::array all{direction, ghosts, reduction,
-                         Alike{settings.fingerprint(), other_settings}};
+                         Alike{fingerprint(settings), other_settings}};
     asked.number.call = number_of(all);
     return with_votes(all, votes_for(asked.number, &blocks.kept()));
   };
@@ -100,7 +100,7 @@ Asked agree_on_call(SharedBlocks& blocks, const BlocksCall& call, MPI_Info info,
       [&] {
         request.reverse = call.direction == Direction::reverse;
         request = read_request(blocks, call);
-        settings = read_settings(info, {});
+        settings = read_settings(info);
         Hash arrays;
         for (const std::byte* array : request.arrays)
           arrays.word(reinterpret_cast<std::uintptr_t>(array));

@@ -11,7 +11,7 @@ AgreedHalo agree_on_halo(const HaloGrid& grid, const HaloCall& call, MPI_Info in
   const auto things = [&] {
     const auto [copy, direction, ghosts, reduction] = alike(grid, call, agreed.request);
     const std::array all{copy, direction, ghosts, reduction,
-                         Alike{agreed.settings.fingerprint(), other_settings}};
+                         Alike{fingerprint(agreed.settings.common), other_settings}};
     agreed.call = number_of(all);
     return with_votes(all, votes_for({agreed.call}, kept));
   };
@@ -23,7 +23,8 @@ AgreedHalo agree_on_halo(const HaloGrid& grid, const HaloCall& call, MPI_Info in
       },
       things);
   if (kept) agreed.kept = kept->take(compared);
-  if (agreed.settings.faces) agreed.request.reach.along = 1;  // the key was compared by itself
+  if (agreed.settings.common.halo_faces)
+    agreed.request.reach.along = 1;  // the key was compared by itself
   return agreed;
 }
 

@@ -25,7 +25,7 @@ std::shared_ptr<Prepared> prepare_agreed_halo(const std::shared_ptr<HaloGrid>& g
   agree_on_arguments(
       grid->context()->comm(), MPI_INFO_NULL, inside,
       [&] { settings = read_halo_settings(MPI_INFO_NULL, grid->shape(), request); },
-      [&] { return std::array{Alike{settings.fingerprint(), other_settings}}; });
+      [&] { return std::array{Alike{fingerprint(settings.common), other_settings}}; });
   settings.common.tune = Tune::off;
   return build_halo({grid, request, Use::one_shot, MPI_INFO_NULL, settings}, start);
 }

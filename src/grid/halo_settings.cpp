@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "base/hash.hpp"
-
 namespace tonari {
 namespace {
 
@@ -16,28 +14,17 @@ HaloKind parse_kind(const std::string& word, const GridShape& shape, const HaloR
     if (word == name(kind)) return kind;
     list += text(", ", name(kind));
   }
-  fail(Errc::algorithm, name_of(setting(SettingId::halo)), " is '", word, "'; on storage ",
+  fail(Errc::algorithm, name_of(setting("TONARI_HALO")), " is '", word, "'; on storage ",
        name(shape.storage), shape.mapped_ghosts ? " with mapped ghosts" : "",
        request.reverse ? ", for a reverse exchange," : "", " it must be one of ", list);
 }
 
 }  // namespace
 
-std::uint64_t HaloSettings::fingerprint() const {
-  return Hash()
-      .word(kind ? static_cast<std::uint64_t>(*kind) + 1 : 0)
-      .word(faces)
-      .word(common.fingerprint())
-      .value();
-}
-
 HaloSettings read_halo_settings(MPI_Info info, const GridShape& shape, const HaloRequest& request) {
-  HaloSettings settings;
-  if (const auto value = lookup(info, SettingId::halo); value && *value != "auto")
-    settings.kind = parse_kind(*value, shape, request);
-  if (const auto value = lookup(info, SettingId::halo_neighbors))
-    settings.faces = *value == "faces";
-  settings.common = read_settings(info, {});
+  HaloSettings settings{{}, read_settings(info, any_request | Where::grids)};
+  if (const std::string& word = settings.common.halo; word != "auto")
+    settings.kind = parse_kind(word, shape, request);
   return settings;
 }
 

@@ -4,7 +4,6 @@
 
 #include <mpi.h>
 
-#include <cstdint>
 #include <optional>
 
 #include "grid/halo_program.hpp"
@@ -14,9 +13,7 @@ namespace tonari {
 
 struct HaloSettings {
   std::optional<HaloKind> kind;  // none: auto
-  bool faces = false;
   Settings common;
-  std::uint64_t fingerprint() const;
 };
 
 // Throws Errc::argument, and Errc::algorithm if such a request on such a grid has no kind that is

@@ -20,10 +20,24 @@ namespace {
 
 enum class InPlaceKind : std::uint64_t { symmetric, general };
 
+// A channel that leads to other nodes, or uses derived datatypes, stands for the nearest one that
+// in-place exchanges have.
+std::string nearest_channel(const std::string& name) {
+  if (name == "auto") return name;
+  return name.starts_with("shared") ? "shared" : "p2p-packed";
+}
+
+Settings read_in_place(MPI_Info info) {
+  Settings settings = read_settings(info, Where::in_place);
+  settings.channel = nearest_channel(settings.channel);
+  settings.tune = at_init(settings.tune);
+  return settings;
+}
+
 // The last exchange of a one-shot call, for a call that comes again, on whatever buffer.
 struct KeptSwaps final : KeptExchange {
-  KeptSwaps(const BufferArguments& given, const Context& context, InPlaceSettings with,
-            MPI_Info info, std::shared_ptr<Prepared> made)
+  KeptSwaps(const BufferArguments& given, const Context& context, Settings with, MPI_Info info,
+            std::shared_ptr<Prepared> made)
       : known(given, static_cast<std::size_t>(context.ranks())),
         buffer(given.buffer),
         settings(std::move(with)),
@@ -45,7 +59,7 @@ struct KeptSwaps final : KeptExchange {
 
   KnownSide known;
   const void* buffer;
-  InPlaceSettings settings;
+  Settings settings;
   bool no_keys;  // they are those of the environment, which is not read for the same call again
   std::shared_ptr<Prepared> prepared;
 };
@@ -65,7 +79,7 @@ struct InPlaceInit {
   const double start = MPI_Wtime();
   std::shared_ptr<SharedComm> shared;
   std::shared_ptr<Context> context = nullptr;
-  InPlaceSettings settings = {};
+  Settings settings = {};
 
   // Collective. read: settings and blocks; returns whether this rank knows the call.
   // Returns whether all do.
@@ -83,7 +97,7 @@ struct InPlaceInit {
               Alike{static_cast<std::uint64_t>(kind),
                     "some ranks call a symmetric in-place exchange where others call the general "
                     "one"},
-              Alike{settings.fingerprint(), other_settings}, Alike{known}};
+              Alike{fingerprint(settings), other_settings}, Alike{known}};
         });
     return known && same.back();  // whether they know it is compared last
   }
@@ -95,10 +109,11 @@ struct InPlaceInit {
     if (settings.progress_thread) prepared.drive_by_thread();
     prepared.recording.operation = "in-place all-to-all";
     prepared.chosen.follow(decision);
-    if (settings.order && decision.reason == "fixed rule") prepared.chosen.reason = "forced";
+    if (settings.inplace_algorithm != "auto" && decision.reason == "fixed rule")
+      prepared.chosen.reason = "forced";
     prepared.describe(start, text("in-place all-to-all between ", context->ranks(), " ranks"),
                       prepared.chosen.algorithm + " " + prepared.chosen.channel,
-                      text("may hold ", settings.memory, " bytes\n", decision.details));
+                      text("may hold ", settings.inplace_memory, " bytes\n", decision.details));
   }
 };
 
@@ -188,7 +203,7 @@ std::vector<Bytes> in_bytes(const std::vector<std::uint64_t>& counts, Bytes elem
 std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_Comm comm, Use use,
                                             MPI_Info info, Output output) {
   InPlaceInit init{.shared = shared_for(comm)};
-  const InPlaceSettings& settings = init.settings;
+  const Settings& settings = init.settings;
   SwapProblem problem;
   const auto read = [&] {
     const auto ranks = static_cast<std::size_t>(init.context->ranks());
@@ -202,7 +217,7 @@ std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_C
     const KeptSwaps* const kept = init.kept();
     const bool same = use == Use::one_shot && kept && kept->same(blocks);
     const bool no_keys = same && kept->no_keys && info == MPI_INFO_NULL;
-    init.settings = no_keys ? kept->settings : read_in_place_settings(info);
+    init.settings = no_keys ? kept->settings : read_in_place(info);
     if (same && init.settings == kept->settings) return true;
     read();
     return false;
@@ -217,10 +232,11 @@ std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_C
     compare_pairs(context, sizes, sizes);
     if (use == Use::one_shot) init.shared->kept_in_place.reset();  // memory is for one at a time
     context.reserve_tags(1);
-    problem.order = settings.order, problem.any_channel = settings.channel == "auto";
+    problem.order = swap_order_named(settings.inplace_algorithm);
+    problem.any_channel = settings.channel == "auto";
     ChosenSwaps chosen = choose_swaps(context, std::move(problem),
                                       {.shared = settings.channel != "p2p-packed",
-                                       .memory = settings.memory,
+                                       .memory = settings.inplace_memory,
                                        .timeout = settings.timeout});
     prepared = std::make_shared<Prepared>(init.context);
     prepared->exchange = std::move(chosen.exchange);
@@ -238,15 +254,15 @@ std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_C
 std::shared_ptr<Prepared> prepare_general(const BufferArguments& send, const BufferArguments& recv,
                                           MPI_Comm comm, MPI_Info info, Output output) {
   InPlaceInit init{.shared = shared_for(comm)};
-  InPlaceSettings& settings = init.settings;
+  Settings& settings = init.settings;
   GeneralProblem problem;
   init.agree(info, output, InPlaceKind::general, [&] {
-    settings = read_in_place_settings(info);
-    if (settings.order_by_key)
-      fail(Errc::algorithm, "tonari_algorithm (TONARI_INPLACE_ALGORITHM) is '",
-           name(settings.order.value_or(SwapOrder::hierarchical_sets)),
+    settings = read_in_place(info);
+    constexpr const Setting& order = setting("TONARI_INPLACE_ALGORITHM");
+    if (const auto key = value_of(info, order); key && *key != "auto")
+      fail(Errc::algorithm, name_of(order), " is '", *key,
            "', an order of symmetric swaps; leave it out of the general exchange");
-    settings.order.reset();
+    settings.inplace_algorithm = "auto";
     problem = read_general(send, recv, *init.context);
     return false;
   });
@@ -259,9 +275,9 @@ std::shared_ptr<Prepared> prepare_general(const BufferArguments& send, const Buf
     context.reserve_tags(GeneralExchange::tags);
     prepared = std::make_shared<Prepared>(init.context);
     const WaitPolicy wait{context.node()->crowded(), settings.timeout};
-    prepared->exchange = std::make_unique<GeneralExchange>(context.shared_comm(),
-                                                           context.first_tag(), std::move(problem),
-                                                           settings.memory, wait, context.node());
+    prepared->exchange = std::make_unique<GeneralExchange>(
+        context.shared_comm(), context.first_tag(), std::move(problem), settings.inplace_memory,
+        wait, context.node());
     prepared->chosen.algorithm = "general";
     prepared->chosen.channel = "p2p-packed";
     init.describe(*prepared, by_fixed_rule);

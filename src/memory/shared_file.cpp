@@ -16,7 +16,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 #include "memory/available.hpp"
 #include "memory/pages.hpp"
 
@@ -28,7 +28,7 @@ constexpr const char* another_directory = "let TONARI_SHM_DIR name a directory i
 // ---- a file without a name
 
 // The file lies where TONARI_SHM_DIR says, by default in no directory at all.
-std::string wanted_directory() { return in_environment(setting(SettingId::shm_dir)).value_or(""); }
+std::string wanted_directory() { return in_environment(setting("TONARI_SHM_DIR")).value_or(""); }
 
 OpenFile memory_file(unsigned flags) {
   // Some systems refuse memory files that could be executed; older ones do not know the flag.

@@ -12,7 +12,7 @@ namespace {
 // Checks everything that this rank can check by itself.
 void read(const Call& call, Use use, Output output, LocalArguments& mine) {
   const tonari_neighborhood_s& near = *call.near;
-  mine.settings = read_settings(call.info, near.context->settings());
+  mine.settings = read_settings(call.info, any_request, near.context->settings());
   mine.is_part = !output.name;
   // nobody could ask where the blocks are
   if (use == Use::one_shot || !output.name) mine.settings.recv_view = false;
@@ -23,7 +23,7 @@ void read(const Call& call, Use use, Output output, LocalArguments& mine) {
     if (const auto broken = bound.difference(call)) throw *broken;
   read_blocks(call, mine);
   if (use == Use::one_shot)
-    mine.matches = idle_matches(near.cache, call.collective, mine.settings.fingerprint(),
+    mine.matches = idle_matches(near.cache, call.collective, fingerprint(mine.settings),
                                 mine.arguments.binding);
   // the library has checked those already
   if (std::ranges::find(mine.matches, true) == mine.matches.end())
@@ -64,7 +64,7 @@ void put_ends(std::span<Alike> all, Collective collective, const SizePrint& size
 std::array<Alike, At::count> compared_of(const Call& call, Use use, const LocalArguments& mine) {
   std::array<Alike, At::count> all;
   put_ends(all, call.collective, mine.sizes);
-  all[At::settings] = {mine.settings.fingerprint(), other_settings};
+  all[At::settings] = {fingerprint(mine.settings), other_settings};
   all[At::use] = {static_cast<std::uint64_t>(use),
                   "some ranks make a persistent request where others make a one-shot call"};
   all[At::layouts] = {non_contiguous(mine.arguments.binding)};

@@ -178,7 +178,7 @@ Settings agree_on_calls(MPI_Comm comm, const Group& group, MPI_Info info, Output
       comm, info, output,
       [&] {
         if (group.wrong()) throw *group.wrong();
-        settings = read_settings(info, {});
+        settings = read_settings(info);
         check_ranks(comm, group.calls());
         for (const auto& call : group.calls()) names.bytes(call->name());
       },
@@ -190,7 +190,7 @@ Settings agree_on_calls(MPI_Comm comm, const Group& group, MPI_Info info, Output
             Alike{names.value(),
                   "ranks made different calls in the group; all ranks must make the same calls in "
                   "the same order"},
-            Alike{settings.fingerprint(), other_settings}};
+            Alike{fingerprint(settings), other_settings}};
       });
   return settings;
 }

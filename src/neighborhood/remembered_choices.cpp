@@ -7,7 +7,7 @@ namespace tonari {
 
 const Choice& RememberedChoices::of(Context& context, const Problem& problem,
                                     const Settings& settings) {
-  const std::string key = text(problem_key(problem, settings), "|", settings.fingerprint());
+  const std::string key = text(problem_key(problem, settings), "|", fingerprint(settings));
   if (const auto known = choices_.find(key); known != choices_.end()) return known->second;
   std::map<std::string, Choice> fresh;
   fresh.emplace(key, choose_unmeasured(context, problem, settings));

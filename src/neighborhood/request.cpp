@@ -39,9 +39,8 @@ void keep(const Call& call, Use use, LocalArguments& mine, Made& made) {
   if (made.bound)
     near.bound[call.operation()] = std::move(made.bound);
   else if (use == Use::one_shot && !mine.settings.static_buffers)
-    near.cache.put(
-        {call.collective, mine.settings.fingerprint(), std::move(mine.arguments.binding)},
-        made.prepared);
+    near.cache.put({call.collective, fingerprint(mine.settings), std::move(mine.arguments.binding)},
+                   made.prepared);
 }
 
 // Requests that nobody describes, that a thread drives, or that other calls share are chosen at
@@ -56,12 +55,12 @@ bool tunes_at_init(const Settings& settings, Use use, const Output& output) {
 bool wants_streams(const Settings& inherited) {
   if (inherited.static_buffers) return false;
   // A word that makes no sense is reported by the calls that obey it.
-  const auto is = [](SettingId id, const std::string& word, const char* wanted) {
-    return in_environment(setting(id)).value_or(word) == wanted;
+  const auto is = [](const Setting& row, const std::string& word, const char* wanted) {
+    return in_environment(row).value_or(word) == wanted;
   };
-  return is(SettingId::algorithm, inherited.algorithm, "auto") &&
-         is(SettingId::channel, inherited.channel, "auto") &&
-         is(SettingId::progress, inherited.progress_thread ? "thread" : "calls", "calls");
+  return is(setting("TONARI_ALGORITHM"), inherited.algorithm, "auto") &&
+         is(setting("TONARI_CHANNEL"), inherited.channel, "auto") &&
+         is(setting("TONARI_PROGRESS"), inherited.progress_thread ? "thread" : "calls", "calls");
 }
 
 void connect_streams(const Call& call, Output output) {

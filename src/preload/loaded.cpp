@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 #include "preload/interpose.hpp"
 #include "preload/loaded.hpp"
 #include "preload/sites.hpp"
@@ -28,7 +28,7 @@ int tell_and_begin(const Called<Function>& called, Arguments... arguments) {
 }  // namespace
 
 void tell_loaded() {
-  if (const auto file = in_environment(setting(SettingId::run_loaded))) make(file->c_str());
+  if (const auto file = in_environment(setting("TONARI_RUN_LOADED"))) make(file->c_str());
   expect_records();
 }
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/classic.hpp"
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 #include "preload/place.hpp"
 
 namespace tonari::preload {
@@ -28,7 +28,7 @@ struct Table {
 Table& table() {
   static Table* const all = [] {
     auto* const made = new Table;
-    made->folder = in_environment(setting(SettingId::run_report)).value_or("");
+    made->folder = in_environment(setting("TONARI_RUN_REPORT")).value_or("");
     return made;
   }();
   return *all;

@@ -6,18 +6,16 @@
 #include <string>
 #include <string_view>
 
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 #include "preload/progress.hpp"
 
 namespace tonari::preload {
 namespace {
 
-using enum SettingId;
-
-bool is_set(SettingId id) { return in_environment(setting(id)).has_value(); }
+bool is_set(const Setting& row) { return in_environment(row).has_value(); }
 
 int wanted() {
-  const std::string mode = in_environment(setting(preload)).value_or("auto");
+  const std::string mode = in_environment(setting("TONARI_PRELOAD")).value_or("auto");
   return mode == "native" ? 0 : mode == "tonari" ? 2 : 1;
 }
 
@@ -25,7 +23,8 @@ int wanted() {
 int node_number() {
   char name[MPI_MAX_PROCESSOR_NAME] = {};
   int length = 0;
-  if (is_set(nodes) || PMPI_Get_processor_name(name, &length) != MPI_SUCCESS) return 0;
+  if (is_set(setting("TONARI_NODES")) || PMPI_Get_processor_name(name, &length) != MPI_SUCCESS)
+    return 0;
   return static_cast<int>(std::hash<std::string_view>()(name) % (INT_MAX - 1)) + 1;
 }
 
@@ -36,10 +35,11 @@ Vote my_vote(Room room, bool ahead) {
   Vote vote;
   vote.room = room;
   vote.wants = wanted();
-  vote.repairs = in_environment(setting(repair)).value_or("0") == "1";
+  vote.repairs = in_environment(setting("TONARI_REPAIR")).value_or("0") == "1";
   vote.ahead = ahead || vote.wants == 2 || vote.repairs;  // who asked for tonari gets it always
   vote.drives = mpi_drives_exchanges();
-  vote.streams = !is_set(algorithm) && !is_set(channel) && !is_set(progress);
+  vote.streams = !is_set(setting("TONARI_ALGORITHM")) && !is_set(setting("TONARI_CHANNEL")) &&
+                 !is_set(setting("TONARI_PROGRESS"));
   vote.node = node, vote.minus_node = -node;
   return vote;
 }

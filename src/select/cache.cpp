@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 #include "memory/available.hpp"
 
 namespace tonari {
@@ -182,10 +182,9 @@ std::string compose(const std::vector<Entry>& entries) {
 }  // namespace
 
 std::string cache_directory() {
-  const std::pair<const char*, const char*> places[] = {
-      {setting(SettingId::cache_dir).variable, ""},
-      {"XDG_CACHE_HOME", "/tonari"},
-      {"HOME", "/.cache/tonari"}};
+  const std::pair<const char*, const char*> places[] = {{setting("TONARI_CACHE_DIR").variable, ""},
+                                                        {"XDG_CACHE_HOME", "/tonari"},
+                                                        {"HOME", "/.cache/tonari"}};
   for (const auto& [variable, below] : places) {
     const char* const value = std::getenv(variable);
     if (!value || *value == '\0') continue;

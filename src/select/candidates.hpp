@@ -10,7 +10,6 @@
 #include "base/checked.hpp"
 #include "select/channel.hpp"
 #include "select/problem.hpp"
-#include "select/settings.hpp"
 
 namespace tonari {
 

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/settings.hpp"
 #include "cost/loggp.hpp"
 #include "plan/variant.hpp"
 #include "select/problem.hpp"
-#include "select/settings.hpp"
 
 namespace tonari {
 

@@ -41,13 +41,12 @@ void put_away(std::unique_ptr<OwnedMessages> messages) {
 
 SparseMethod read_method(MPI_Info info, int ranks) {
   using Kind = SparseMethod::Kind;
-  check_keys(info);
-  const std::optional<std::string> given = lookup(info, SettingId::sparse_algorithm);
-  if (!given || *given == "auto") return {Kind::automatic};
-  const std::string name = current_name(*given);
+  const std::string given = read_settings(info, Where::sparse).sparse_algorithm;
+  if (given == "auto") return {Kind::automatic};
+  const std::string name = current_name(given);
   for (const Kind kind : {Kind::nbx, Kind::personalized})
     if (name == SparseMethod{kind}.name()) return {kind};
-  const Setting& row = setting(SettingId::sparse_algorithm);
+  const Setting& row = setting("TONARI_SPARSE_ALGORITHM");
   if (name == "pairwise") {
     if (ranks <= most_pairwise) return {Kind::pairwise};
     fail(Errc::algorithm, name_of(row), " is pairwise, which is for up to ", most_pairwise,
@@ -121,8 +120,8 @@ void SparseCall::read() {
   call_.method = read_method(info_, shared_->ranks());
   const bool forwards = kind_ == Kind::blocking;
   if (call_.method.kind == SparseMethod::Kind::store_and_forward && !forwards)
-    fail(Errc::algorithm, name_of(setting(SettingId::sparse_algorithm)), " is ",
-         call_.method.name(), ", which is for tonari_sparse_alltoallv only");
+    fail(Errc::algorithm, name_of(setting("TONARI_SPARSE_ALGORITHM")), " is ", call_.method.name(),
+         ", which is for tonari_sparse_alltoallv only");
   call_.alike = {Hash().bytes(call_.method.name()).value(), outgoing_.element_bytes()};
   if (call_.method.kind == SparseMethod::Kind::automatic)
     call_.method = exchange_.fastest(forwards);
@@ -188,7 +187,7 @@ void SparseCall::check_alike() const {
   if (!methods && kind_ == Kind::blocking) fail_on_different_settings(shared_->comm(), info_);
   if (!methods)
     fail(Errc::mismatch, "ranks gave different values for ",
-         name_of(setting(SettingId::sparse_algorithm)), "; it must be the same on all ranks");
+         name_of(setting("TONARI_SPARSE_ALGORITHM")), "; it must be the same on all ranks");
   if (!elements)
     fail(Errc::mismatch, "an element of `type` has not equally many bytes on all ranks");
 }

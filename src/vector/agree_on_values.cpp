@@ -24,8 +24,8 @@ AgreedValues agree_on_values(const SharedVector& vector, const VectorCall& call,
       [&] {
         vector.check_direction(call.direction);
         agreed.values = read_values(vector.pattern(), call);
-        const Settings read = read_settings(info, {});
-        settings = read.fingerprint();
+        const Settings read = read_settings(info);
+        settings = fingerprint(read);
         agreed.by_thread = read.progress_thread;
       },
       things);

@@ -18,19 +18,19 @@
 namespace tonari {
 namespace {
 
-struct VectorSettings {
-  std::string route = "direct";
-  Tune tune = Tune::automatic;
-  std::uint64_t fingerprint() const {
-    return Hash().bytes(route).word(static_cast<std::uint64_t>(tune)).value();
-  }
-};
-
-VectorSettings read_vector_settings(MPI_Info info) {
-  VectorSettings settings;
-  if (const auto value = lookup(info, SettingId::route)) settings.route = read_route_name(*value);
-  settings.tune = at_init(read_settings(info, {}).tune);
+Settings read_vector_settings(MPI_Info info) {
+  Settings settings = read_settings(info, any_request | Where::vectors);
+  settings.route = read_route_name(settings.route);
+  settings.tune = at_init(settings.tune);
   return settings;
+}
+
+// Without what requests on the vector compare, but for the way to choose.
+std::uint64_t vector_fingerprint(const Settings& settings) {
+  return Hash()
+      .word(fingerprint(settings, Where::vectors))
+      .word(static_cast<std::uint64_t>(settings.tune))
+      .value();
 }
 
 Error repeated_ghost(const RepeatedPlace& repeat, int rank) {
@@ -40,7 +40,7 @@ Error repeated_ghost(const RepeatedPlace& repeat, int rank) {
                     "); a forward exchange can bring one value there only"));
 }
 
-std::vector<std::string> routes_to_try(const VectorSettings& settings, const Context& context) {
+std::vector<std::string> routes_to_try(const Settings& settings, const Context& context) {
   if (settings.route != "auto") return {settings.route};
   std::vector<std::string> names{"direct"};
   if (context.ranks() >= 4) names.emplace_back("store-and-forward/2");
@@ -77,8 +77,7 @@ struct TimedRoute {
 
 // Collective, together on the communicator.
 std::unique_ptr<SharedVector> by_fastest_route(const std::shared_ptr<SharedComm>& shared,
-                                               const VectorLists& lists,
-                                               const VectorSettings& settings) {
+                                               const VectorLists& lists, const Settings& settings) {
   shared->update_nodes();
   const auto context = std::make_shared<Context>(shared);
   RankGroup& group = shared->group();
@@ -109,7 +108,7 @@ std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, const VectorLists& list
                                           Output output, const std::optional<Error>& wrong) {
   require_one_group(comm);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
-  VectorSettings settings;
+  Settings settings;
   agree_on_arguments(
       shared->comm(), info, output,
       [&] {
@@ -117,7 +116,7 @@ std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, const VectorLists& list
         lists.check(shared->ranks());
         settings = read_vector_settings(info);
       },
-      [&] { return std::array{Alike{settings.fingerprint(), other_settings}}; });
+      [&] { return std::array{Alike{vector_fingerprint(settings), other_settings}}; });
   std::unique_ptr<SharedVector> made;
   run_collectively(shared->comm(), [&] {
     made = by_fastest_route(shared, lists, settings);

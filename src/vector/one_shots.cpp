@@ -16,8 +16,7 @@ std::unique_ptr<StreamedOneShots> connect_calls(SharedVector& vector, const Vect
   agree_on_values(vector, call, MPI_INFO_NULL, inside, nullptr);
   std::unique_ptr<StreamedOneShots> calls;
   run_collectively(vector.context().comm(), [&] {
-    const WaitPolicy wait{vector.context().node()->crowded(),
-                          read_settings(MPI_INFO_NULL, {}).timeout};
+    const WaitPolicy wait{vector.context().node()->crowded(), read_settings(MPI_INFO_NULL).timeout};
     calls = std::make_unique<StreamedOneShots>(vector, call.direction, wait);
     calls->expect(call);
   });

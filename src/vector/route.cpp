@@ -2,7 +2,7 @@
 #include "vector/route.hpp"
 
 #include "base/error.hpp"
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 #include "planners/registry.hpp"
 
 namespace tonari {
@@ -10,8 +10,8 @@ std::string read_route_name(const std::string& name) {
   const std::string current = current_name(name);
   if (current == "direct" || current == "node" || current == "auto" || mesh_dimensions(current) > 0)
     return current;
-  fail(Errc::argument, name_of(setting(SettingId::route)), " is '", name, "'; it must be ",
-       setting(SettingId::route).values);
+  fail(Errc::argument, name_of(setting("TONARI_ROUTE")), " is '", name, "'; it must be ",
+       setting("TONARI_ROUTE").values);
 }
 
 VectorRoute VectorRoute::topology(int ranks, int dimensions) {

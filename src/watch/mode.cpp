@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "watch/mode.hpp"
 
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 #include "preload/aside.hpp"
 
 namespace tonari::watch {
@@ -22,7 +22,7 @@ std::atomic<int> mode{-1};
 // Never destroyed: ranks that never call MPI_Finalize write when they end.
 const std::string& folder() {
   static const auto* const name =
-      new std::string(in_environment(setting(SettingId::advise_report)).value_or(""));
+      new std::string(in_environment(setting("TONARI_ADVISE_REPORT")).value_or(""));
   return *name;
 }
 

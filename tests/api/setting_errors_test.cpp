@@ -69,6 +69,19 @@ TEST_F(SettingsErrors, DifferentOnDifferentRanks) {
   expect_everywhere(
       alltoall(rank == last ? channel : quick), TONARI_ERR_MISMATCH,
       {"tonari_channel (TONARI_CHANNEL)", "not set on rank 0", "'p2p-packed'" + where});
+  for (const auto& [key, value] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"tonari_ports", "3"},
+                                                                  {"tonari_recv_view", "yes"},
+                                                                  {"tonari_start_with", "yes"},
+                                                                  {"tonari_ready", "each"},
+                                                                  {"tonari_canary", "64"}}) {
+    const Info other{{"tonari_tune", "off"}, {key, value}};
+    expect_everywhere(alltoall(rank == last ? other : quick), TONARI_ERR_MISMATCH,
+                      {key, "not set on rank 0", std::string("'") + value + "'" + where});
+  }
+  const Info slow{{"tonari_tune", "off"}, {"tonari_timeout", "11"}};
+  ASSERT_OK(alltoall(rank == last ? slow : quick));
+  EXPECT_OK(tonari_request_free(&request));
   expect_usable();
 }
 

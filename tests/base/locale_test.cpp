@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "base/classic.hpp"
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 #include "support/comma_locale.hpp"
 #include "support/errors.hpp"
 
@@ -32,14 +32,14 @@ TEST(Locale, DoesNotMatterToSentences) {
 
 TEST(Locale, DoesNotMatterToSettings) {
   const CommaLocale locale;
-  const Setting& timeout = setting(SettingId::timeout);
+  const Setting& timeout = setting("TONARI_TIMEOUT");
   EXPECT_EQ(read_seconds(timeout, "0.25"), 0.25);
   EXPECT_EQ(read_seconds(timeout, "+1e3"), 1000);
   for (const char* wrong : {"0,25", "1.000,5", "", "-1", "nan", "inf", "1 ", "0x1p3", "+-1"})
     EXPECT_NE(test::error_of([&] { (void)read_seconds(timeout, wrong); }).code(), Errc::success)
         << wrong;
-  EXPECT_EQ(read_size(setting(SettingId::inplace_memory), "2MIB"), 2u << 20);
-  EXPECT_EQ(read_size(setting(SettingId::inplace_memory), "1KiB"), 1024u);
+  EXPECT_EQ(read_size(setting("TONARI_INPLACE_MEMORY"), "2MIB"), 2u << 20);
+  EXPECT_EQ(read_size(setting("TONARI_INPLACE_MEMORY"), "1KiB"), 1024u);
 }
 
 TEST(Locale, DoesNotMatterToNumbers) {

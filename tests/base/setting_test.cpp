@@ -1,53 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <set>
+#include <sstream>
 
 #include "support/errors.hpp"
 
 namespace tonari {
 namespace {
 
-TEST(SettingTable, IdsAreRows) {
-  using enum SettingId;
-  const std::pair<SettingId, const char*> rows[] = {{algorithm, "TONARI_ALGORITHM"},
-                                                    {tune_seconds, "TONARI_TUNE_SECONDS"},
-                                                    {ready, "TONARI_READY"},
-                                                    {canary, "TONARI_CANARY"},
-                                                    {timeout, "TONARI_TIMEOUT"},
-                                                    {hang_report, "TONARI_HANG_REPORT"},
-                                                    {inplace_algorithm, "TONARI_INPLACE_ALGORITHM"},
-                                                    {halo, "TONARI_HALO"},
-                                                    {route, "TONARI_ROUTE"},
-                                                    {sparse_algorithm, "TONARI_SPARSE_ALGORITHM"},
-                                                    {nodes, "TONARI_NODES"},
-                                                    {shm_dir, "TONARI_SHM_DIR"},
-                                                    {cache_dir, "TONARI_CACHE_DIR"},
-                                                    {report, "TONARI_REPORT"},
-                                                    {preload, "TONARI_PRELOAD"},
-                                                    {repair, "TONARI_REPAIR"},
-                                                    {run_report, "TONARI_RUN_REPORT"},
-                                                    {run_loaded, "TONARI_RUN_LOADED"},
-                                                    {advise_report, "TONARI_ADVISE_REPORT"}};
-  for (const auto& [id, variable] : rows) EXPECT_STREQ(setting(id).variable, variable);
-  EXPECT_STREQ(setting(recv_view).key, "tonari_recv_view");
-  EXPECT_STREQ(setting(static_buffers).key, "cdag_static_buffers");
-  EXPECT_EQ(all_settings().size(), static_cast<std::size_t>(advise_report) + 1);
-}
-
+// What a row is found by is no other row's.
 TEST(SettingTable, RowsAreComplete) {
-  std::set<std::string> variables;
+  std::set<std::string> names;
   for (const Setting& row : all_settings()) {
     EXPECT_TRUE(*row.key || *row.variable);
-    if (*row.variable) {
-      EXPECT_TRUE(variables.insert(row.variable).second) << row.variable;
-    }
-    EXPECT_TRUE(*row.values && *row.where && *row.help) << name_of(row);
+    EXPECT_TRUE(names.insert(*row.variable ? row.variable : row.key).second) << name_of(row);
+    EXPECT_TRUE(*row.values && !where_of(row).empty() && *row.help) << name_of(row);
     if (row.kind == ValueKind::one_of) {
-      EXPECT_NO_THROW(check_choice(row, row.standard)) << name_of(row);
+      EXPECT_NO_THROW(read_choice(row, row.standard)) << name_of(row);
     }
   }
 }
@@ -72,7 +45,7 @@ void read_by_kind(const Setting& row, const std::string& word) {
   if (row.kind == ValueKind::count) read_count(row, word);
   if (row.kind == ValueKind::size) read_size(row, word);
   if (row.kind == ValueKind::seconds) read_seconds(row, word);
-  if (row.kind == ValueKind::one_of || row.kind == ValueKind::promise) check_choice(row, word);
+  if (row.kind == ValueKind::one_of || row.kind == ValueKind::promise) read_choice(row, word);
 }
 
 // Each row is of the kind that its sentence says, takes the value that it has without a setting,
@@ -92,53 +65,202 @@ TEST(SettingTable, RowsAreReadAsTheySay) {
   }
 }
 
+TEST(SettingTable, RowsAreFoundByTheirNames) {
+  EXPECT_EQ(&setting("TONARI_ALGORITHM"), &all_settings().front());
+  EXPECT_EQ(&setting("TONARI_ADVISE_REPORT"), &all_settings().back());
+  EXPECT_STREQ(setting("TONARI_SPARSE_ALGORITHM").key, "tonari_algorithm");
+  EXPECT_STREQ(setting("tonari_recv_view").key, "tonari_recv_view");
+}
+
+TEST(SettingTable, RowsSayWhereTheyAreRead) {
+  EXPECT_EQ(where_of(setting("TONARI_TUNE")), "neighborhoods, requests, grids, vectors, in place");
+  EXPECT_EQ(where_of(setting("tonari_start_with")), "blocks");
+  EXPECT_EQ(where_of(setting("TONARI_SPARSE_ALGORITHM")), "sparse exchanges");
+  EXPECT_EQ(where_of(setting("TONARI_SHM_DIR")), "shared memory");
+  EXPECT_EQ(where_of(setting("TONARI_CACHE_DIR")), "measuring");
+  EXPECT_EQ(where_of(setting("TONARI_REPORT")), "MPI_Finalize");
+  EXPECT_EQ(where_of(setting("TONARI_PRELOAD")), "libtonari_preload");
+  EXPECT_EQ(where_of(setting("TONARI_ADVISE_REPORT")), "libtonari_advise");
+}
+
+Settings read(const Setting& row, const std::string& word, Settings settings = {}) {
+  row.member.read(row, word, settings);
+  return settings;
+}
+
+std::vector<std::string> some_words(const Setting& row) {
+  if (row.kind == ValueKind::one_of) return choices(row);
+  if (row.kind == ValueKind::promise) return {"false", "true"};
+  if (row.kind != ValueKind::word) return {"3", "5"};
+  std::vector<std::string> words;
+  std::istringstream sentence(row.values);
+  for (std::string word; sentence >> word;) {
+    if (word.back() == ',') word.pop_back();
+    if (test::error_of([&] { read(row, word); }).code() == Errc::success) words.push_back(word);
+  }
+  return words;
+}
+
+// Values of each row are told apart: by its member, by the fingerprint if ranks must have the same
+// one, and by the key if a remembered choice depends on it. All in one, as they are read.
+TEST(SettingTable, RowsAreComparedAsTheySay) {
+  for (const Setting& row : all_settings()) {
+    if (!row.member.read) continue;
+    const std::vector<std::string> words = some_words(row);
+    ASSERT_GE(words.size(), 2u) << name_of(row);
+    for (std::size_t k = 1; k < words.size(); ++k) {
+      const Settings one = read(row, words[k - 1]), other = read(row, words[k]);
+      EXPECT_FALSE(one == other) << name_of(row);
+      EXPECT_EQ(fingerprint(one) != fingerprint(other), row.affects != Affects::rank)
+          << name_of(row);
+      EXPECT_EQ(choice_key(one) != choice_key(other), row.affects == Affects::choices)
+          << name_of(row);
+    }
+  }
+}
+
+TEST(SettingTable, RowsAffectWhatTheyDid) {
+  std::string of_a_rank, of_choices;
+  for (const Setting& row : all_settings()) {
+    if (*row.key && row.affects == Affects::rank) of_a_rank += name_of(row) + "\n";
+    if (row.affects == Affects::choices) of_choices += name_of(row) + "\n";
+  }
+  EXPECT_EQ(of_a_rank,
+            "tonari_timeout (TONARI_TIMEOUT)\ntonari_inplace_memory (TONARI_INPLACE_MEMORY)\n");
+  EXPECT_EQ(of_choices,
+            "tonari_algorithm (TONARI_ALGORITHM)\ntonari_channel (TONARI_CHANNEL)\n"
+            "tonari_ports (TONARI_PORTS)\ntonari_recv_view\ntonari_ready (TONARI_READY)\n"
+            "tonari_canary (TONARI_CANARY)\ncdag_strict_communication\n");
+}
+
+TEST(SettingTable, MembersHaveTheDefaultsOfRows) {
+  for (const Setting& row : all_settings()) {
+    const std::string standard = row.standard;
+    if (row.member.read && standard.find(' ') == standard.npos) {
+      EXPECT_TRUE(read(row, standard) == Settings()) << name_of(row);
+    }
+  }
+  EXPECT_EQ(choice_key({}), "");
+}
+
+TEST(SettingTable, KeysNameWhatIsNotTheDefault) {
+  Settings settings;
+  settings.algorithm = "balanced", settings.variant = "both ends", settings.ports = 2;
+  settings.canary = 0, settings.timeout = 3;
+  EXPECT_EQ(choice_key(settings),
+            "|tonari_algorithm balanced/both ends|tonari_ports 2|tonari_canary 0");
+}
+
+TEST(SettingTable, AVariantIsPartOfItsAlgorithm) {
+  Settings one, other;
+  one.algorithm = other.algorithm = "balanced", other.variant = "both ends";
+  EXPECT_NE(fingerprint(one), fingerprint(other));
+  EXPECT_NE(choice_key(one), choice_key(other));
+  EXPECT_EQ(read(setting("TONARI_ALGORITHM"), "linear", other).variant, "");
+}
+
+// A vector compares what no request compares.
+TEST(SettingTable, FingerprintsOfSomeCallsOnly) {
+  Settings one, other;
+  other.channel = "shared";
+  EXPECT_EQ(fingerprint(one, Where::vectors), fingerprint(other, Where::vectors));
+  other.route = "node";
+  EXPECT_NE(fingerprint(one, Where::vectors), fingerprint(other, Where::vectors));
+}
+
+TEST(SettingTable, WordsBecomeValues) {
+  const Setting& row = setting("TONARI_TUNE");
+  EXPECT_EQ(read(row, "auto").tune, Tune::automatic);
+  EXPECT_EQ(read(row, "online").tune, Tune::online);
+  EXPECT_EQ(read(row, "off").tune, Tune::off);
+  EXPECT_EQ(read(row, "model").tune, Tune::model);
+  EXPECT_EQ(read(row, "measure").tune, Tune::measure);
+  EXPECT_TRUE(read(setting("TONARI_PROGRESS"), "thread").progress_thread);
+  EXPECT_TRUE(read(setting("cdag_static_buffers"), "true").static_buffers);
+  EXPECT_EQ(read(setting("TONARI_READY"), "each").ready, 0);
+  EXPECT_EQ(read(setting("TONARI_READY"), "tree/4").ready, 4);
+  EXPECT_EQ(read(setting("TONARI_READY"), "auto", read(setting("TONARI_READY"), "each")).ready,
+            std::nullopt);
+  EXPECT_EQ(read(setting("TONARI_CANARY"), "1KiB").canary, 1024u);
+  EXPECT_EQ(read(setting("TONARI_TIMEOUT"), "0.5").timeout, 0.5);
+  EXPECT_EQ(read(setting("TONARI_PORTS"), "2147483647").ports, 2147483647);
+  test::expect_sentence(test::error_of([] { read(setting("TONARI_PORTS"), "2147483648"); }),
+                        Errc::argument, {"tonari_ports (TONARI_PORTS) is '2147483648'"});
+}
+
+// What a row's kind cannot fill is no member for it; the table does not compile then.
+TEST(SettingTable, KindsFitTypes) {
+  Setting row{"", "TONARI_COLOR", ValueKind::one_of, "red, green, blue", "red", {}, {}, ""};
+  EXPECT_TRUE(fits<Tune>(row) && fits<std::string>(row));
+  EXPECT_FALSE(fits<bool>(row) || fits<int>(row) || fits<double>(row));
+  row.values = "red, green";
+  EXPECT_TRUE(fits<bool>(row) && fits<std::optional<bool>>(row));
+  row.kind = ValueKind::size;
+  EXPECT_TRUE(fits<Bytes>(row) && fits<std::optional<int>>(row));
+  EXPECT_FALSE(fits<double>(row) || fits<std::string>(row) || fits<Tune>(row));
+  row.kind = ValueKind::seconds;
+  EXPECT_TRUE(fits<double>(row));
+  EXPECT_FALSE(fits<Bytes>(row) || fits<bool>(row));
+  row.kind = ValueKind::promise;
+  EXPECT_TRUE(fits<bool>(row));
+  EXPECT_FALSE(fits<Tune>(row) || fits<std::string>(row));
+}
+
 // All that is said about a setting, and how it is read, comes from its row.
 TEST(SettingTable, OneMoreIsOneRow) {
-  const Setting added{"tonari_color", "TONARI_COLOR", ValueKind::one_of,      "red, green", "red",
-                      "requests",     true,           "the color of messages"};
+  const Setting added{"tonari_color",
+                      "TONARI_COLOR",
+                      ValueKind::one_of,
+                      "red, green",
+                      "red",
+                      Where::requests,
+                      Affects::choices,
+                      "the color of messages",
+                      into<&Settings::recv_view>};
   EXPECT_EQ(name_of(added), "tonari_color (TONARI_COLOR)");
+  EXPECT_EQ(where_of(added), "requests");
   EXPECT_EQ(choices(added), (std::vector<std::string>{"red", "green"}));
   EXPECT_EQ(in_environment(added), std::nullopt);
   setenv("TONARI_COLOR", "green", 1);
   EXPECT_EQ(in_environment(added), "green");
   unsetenv("TONARI_COLOR");
-  EXPECT_NO_THROW(check_choice(added, "green"));
-  EXPECT_EQ(std::string(test::error_of([&] { check_choice(added, "blue"); }).what()),
+  EXPECT_TRUE(read(added, "green").recv_view);
+  EXPECT_EQ(std::string(test::error_of([&] { read(added, "blue"); }).what()),
             "tonari_color (TONARI_COLOR) is 'blue'; it must be red or green");
 }
 
 TEST(SettingTable, WrongValuesSayWhatTheyMustBe) {
   const auto says = [](auto work) { return std::string(test::error_of(work).what()); };
-  EXPECT_EQ(says([] { check_choice(setting(SettingId::tune), "never"); }),
+  EXPECT_EQ(says([] { read_choice(setting("TONARI_TUNE"), "never"); }),
             "tonari_tune (TONARI_TUNE) is 'never'; it must be auto, online, off, model or measure");
-  EXPECT_EQ(says([] { check_choice(setting(SettingId::tune), "mesaure"); }),
+  EXPECT_EQ(says([] { read_choice(setting("TONARI_TUNE"), "mesaure"); }),
             "tonari_tune (TONARI_TUNE) is 'mesaure'; it must be auto, online, off, model or "
             "measure; did you mean measure?");
-  EXPECT_EQ(says([] { check_choice(setting(SettingId::recv_view), ""); }),
+  EXPECT_EQ(says([] { read_choice(setting("tonari_recv_view"), ""); }),
             "tonari_recv_view is ''; it must be no or yes");
-  EXPECT_EQ(says([] { check_choice(setting(SettingId::static_buffers), "yes"); }),
+  EXPECT_EQ(says([] { read_choice(setting("cdag_static_buffers"), "yes"); }),
             "cdag_static_buffers is 'yes'; it must be true or false");
-  EXPECT_EQ(says([] { read_seconds(setting(SettingId::timeout), "soon"); }),
+  EXPECT_EQ(says([] { read_seconds(setting("TONARI_TIMEOUT"), "soon"); }),
             "tonari_timeout (TONARI_TIMEOUT) is 'soon'; it must be a positive number of seconds");
-  EXPECT_EQ(test::error_of([] { check_choice(setting(SettingId::inplace_algorithm), "x"); }).code(),
+  EXPECT_EQ(test::error_of([] { read_choice(setting("TONARI_INPLACE_ALGORITHM"), "x"); }).code(),
             Errc::algorithm);
   for (const char* word : {"", "-1", "1e3", "5 ", "x", "1K", "99999999999999999999"})
-    EXPECT_EQ(test::error_of([&] { read_count(setting(SettingId::ports), word); }).code(),
+    EXPECT_EQ(test::error_of([&] { read_count(setting("TONARI_PORTS"), word); }).code(),
               Errc::argument)
         << word;
-  EXPECT_EQ(test::error_of([] { read_count(setting(SettingId::ports), "11", 10); }).code(),
+  EXPECT_EQ(test::error_of([] { read_count(setting("TONARI_PORTS"), "11", 10); }).code(),
             Errc::argument);
   for (const char* word : {"", "0", "-1", "nan", "inf", "1s"})
-    EXPECT_EQ(test::error_of([&] { read_seconds(setting(SettingId::timeout), word); }).code(),
+    EXPECT_EQ(test::error_of([&] { read_seconds(setting("TONARI_TIMEOUT"), word); }).code(),
               Errc::argument)
         << word;
-  EXPECT_EQ(read_count(setting(SettingId::ports), "10", 10), 10u);
-  EXPECT_EQ(read_seconds(setting(SettingId::timeout), "0.5"), 0.5);
+  EXPECT_EQ(read_count(setting("TONARI_PORTS"), "10", 10), 10u);
+  EXPECT_EQ(read_seconds(setting("TONARI_TIMEOUT"), "0.5"), 0.5);
 }
 
 // tests/python/test_sizes.py has the same words for the command line.
 TEST(SettingTable, SizesMayHaveUnits) {
-  const Setting& row = setting(SettingId::inplace_memory);
+  const Setting& row = setting("TONARI_INPLACE_MEMORY");
   const std::pair<const char*, std::uint64_t> sizes[] = {{"0", 0},
                                                          {"4096", 4096},
                                                          {"4K", 4096},
@@ -196,7 +318,7 @@ TEST(SettingTable, MisspelledVariablesAreFound) {
 }
 
 TEST(SettingTable, TheEnvironmentIsRead) {
-  const Setting& row = setting(SettingId::route);
+  const Setting& row = setting("TONARI_ROUTE");
   ::unsetenv(row.variable);
   EXPECT_EQ(in_environment(row), std::nullopt);
   ::setenv(row.variable, "", 1);
@@ -204,7 +326,7 @@ TEST(SettingTable, TheEnvironmentIsRead) {
   ::setenv(row.variable, "node", 1);
   EXPECT_EQ(in_environment(row), "node");
   ::unsetenv(row.variable);
-  EXPECT_EQ(in_environment(setting(SettingId::recv_view)), std::nullopt);
+  EXPECT_EQ(in_environment(setting("tonari_recv_view")), std::nullopt);
 }
 
 }  // namespace

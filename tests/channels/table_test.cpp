@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 #include "support/oracle.hpp"
 
 namespace tonari {
@@ -29,7 +29,7 @@ TEST(ChannelTable, RowsAreComplete) {
 TEST(ChannelTable, IsWhatTheSettingNames) {
   std::vector<std::string> names = channel_names(all_channels());
   names.insert(names.begin(), "auto");
-  EXPECT_EQ(choices(setting(SettingId::channel)), names);
+  EXPECT_EQ(choices(setting("TONARI_CHANNEL")), names);
 }
 
 TEST(ChannelTable, IsWhatRandomTestsUse) {

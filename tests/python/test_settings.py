@@ -47,7 +47,7 @@ def test_the_page_has_the_table(tonari):
     text = (ROOT / "docs/settings.md").read_text()
     block = re.search(r"<!-- settings -->\n\n(.*?)\n\n", text, re.DOTALL)
     assert block, "docs/settings.md has no table behind <!-- settings -->"
-    advice = "run `./tonari settings --markdown` and put the table into docs/settings.md"
+    advice = "run tools/write_settings.py"
     assert block[1] == tonari("settings", "--markdown").stdout.strip(), advice
 
 

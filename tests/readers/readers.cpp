@@ -13,7 +13,7 @@
 
 #include "analysis/patterns.hpp"
 #include "base/error.hpp"
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 #include "grid/npy_header.hpp"
 #include "select/cache.hpp"
 #include "select/channel.hpp"
@@ -192,11 +192,14 @@ void read_settings(const std::string& bytes) {
   const std::string word = bytes.c_str();  // of the environment and of infos: up to the first zero
   for (const Setting& row : all_settings())
     may_refuse([&] {
-      if (row.kind == ValueKind::one_of || row.kind == ValueKind::promise) check_choice(row, word);
+      if (row.kind == ValueKind::one_of || row.kind == ValueKind::promise) read_choice(row, word);
       if (row.kind == ValueKind::count) demand(read_count(row, word, 100) <= 100, "too large");
       if (row.kind == ValueKind::size) read_one_size(row, word);
       if (row.kind == ValueKind::seconds) demand(read_seconds(row, word) > 0, "no time");
     });
+  Settings settings;
+  for (const Setting& row : all_settings())
+    if (row.member.read) may_refuse([&] { row.member.read(row, word, settings); });
   unknown_key(word);
   unknown_key("tonari_" + word);
   unknown_variable("TONARI_" + word);

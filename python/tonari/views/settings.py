@@ -10,7 +10,7 @@ from rich.text import Text
 
 from tonari import output
 
-COLUMNS = ("variable", "info key", "meaning", "values", "default")
+COLUMNS = ("variable", "info key", "meaning", "values", "default", "ranks")
 
 
 def show(rows: list[Any]) -> None:
@@ -41,9 +41,9 @@ def markdown(rows: list[Any]) -> str:
     """The rows as a table."""
     lines = [_cells(COLUMNS), _cells("---" for _ in COLUMNS)]
     for row in rows:
-        lines.append(
-            _cells((_code(row.variable), _code(row.key), row.help, row.values, row.default))
-        )
+        names = (_code(row.variable), _code(row.key))
+        ranks = "the same" if row.alike else "may differ"
+        lines.append(_cells((*names, row.help, row.values, row.default, ranks)))
     return "\n".join(lines)
 
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "base/hash.hpp"
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 #include "mpi/mpi_error.hpp"
 #include "mpi/owned_comm.hpp"
 
@@ -147,13 +147,11 @@ std::vector<std::int32_t> read_ranks(MPI_Comm comm, int count, const int* list, 
   return from_mpi(std::vector<int>(list, list + count), count);
 }
 
-std::string nodes_in_environment() {
-  return in_environment(setting(SettingId::nodes)).value_or("");
-}
+std::string nodes_in_environment() { return in_environment(setting("TONARI_NODES")).value_or(""); }
 
 NodeMembers emulated_node(MPI_Comm comm, const std::string& text) {
   if (text.empty()) return {};
-  return node_from_text(text, setting(SettingId::nodes).variable, size_of(comm), rank_in(comm));
+  return node_from_text(text, setting("TONARI_NODES").variable, size_of(comm), rank_in(comm));
 }
 
 Ballot nodes_ballot(const std::string& text) { return Hash().bytes(text).value(); }

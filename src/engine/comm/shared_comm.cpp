@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <mutex>
 
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 #include "engine/comm/calibrate.hpp"
 #include "engine/comm/call_record.hpp"
 #include "engine/comm/finding.hpp"

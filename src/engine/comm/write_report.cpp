@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "base/error.hpp"
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 #include "memory/shared_file.hpp"
 #include "report/print.hpp"
 
@@ -30,7 +30,7 @@ int write_file(const std::string& name, const std::string& all) {
 }  // namespace
 
 std::optional<std::string> report_destination() {
-  std::optional<std::string> wanted = in_environment(setting(SettingId::report));
+  std::optional<std::string> wanted = in_environment(setting("TONARI_REPORT"));
   if (wanted == "0") return std::nullopt;
   if (wanted == "1") wanted->clear();
   return wanted;

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "base/classic.hpp"
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 #include "engine/tune/wisdom.hpp"
 #include "engine/wait/agree.hpp"
 #include "mpi/collective.hpp"
@@ -272,7 +272,7 @@ std::vector<Standing> time_in_turns(MPI_Comm comm, std::span<Exchange* const> ex
 }
 
 double tune_seconds(MPI_Comm comm, Tune tune) {
-  const std::string given = in_environment(setting(SettingId::tune_seconds)).value_or("");
+  const std::string given = in_environment(setting("TONARI_TUNE_SECONDS")).value_or("");
   double seconds = real_number(given).value_or(0);
   if (!(seconds > 0 && seconds < 3600)) seconds = tune == Tune::measure ? 2.0 : 0.4;
   stay_together(comm);

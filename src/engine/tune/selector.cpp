@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iomanip>
 
+#include "base/setting_table.hpp"
 #include "engine/run/forwarded_sizes.hpp"
 #include "engine/tune/trial.hpp"
 #include "engine/tune/wisdom.hpp"
@@ -137,7 +138,8 @@ Choice race(const std::vector<Candidate>& candidates, const Problem& problem, st
   std::vector<Candidate> planned;
   std::ranges::copy_if(candidates, std::back_inserter(planned),
                        [](const Candidate& c) { return c.planned != nullptr; });
-  std::vector<Candidate> contenders = contenders_of(affordable(planned, problem), most);
+  std::vector<Candidate> contenders =
+      contenders_of(affordable(planned, problem), std::min(most, Race::most_candidates));
   Choice choice{{"online"}, contenders.front()};
   choice.rivals.assign(contenders.begin() + 1, contenders.end());
   if (choice.rivals.empty()) choice.reason = "model";
@@ -242,11 +244,7 @@ std::string problem_key(const Problem& problem, const Settings& settings) {
   return text(std::hex, problem.fingerprint, std::dec, "|", name(problem.collective), "|",
               size_class(problem.sizes.average), "|",
               problem.contiguous ? "contiguous" : "non-contiguous", "|",
-              problem.sizes.bytes.empty() ? "uneven" : "even", "|", settings.algorithm, "/",
-              settings.variant, "|", settings.channel, "|", settings.ports,
-              settings.strict_communication ? "|strict" : "", settings.recv_view ? "|view" : "",
-              settings.ready ? text("|ready ", *settings.ready) : "",
-              settings.canary ? text("|canary ", *settings.canary) : "");
+              problem.sizes.bytes.empty() ? "uneven" : "even", choice_key(settings));
 }
 
 Choice choose_unmeasured(Context& context, const Problem& problem, Settings settings) {

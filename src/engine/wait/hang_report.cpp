@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/setting.hpp"
+#include "base/setting_table.hpp"
 #include "engine/wait/known_processes.hpp"
 #include "memory/process.hpp"
 #include "memory/wait_record.hpp"
@@ -214,7 +214,7 @@ void print(const std::string& rank, const char* in, double seconds, const std::s
 }  // namespace
 
 void read_hang_report() {
-  const Setting& row = setting(SettingId::hang_report);
+  const Setting& row = setting("TONARI_HANG_REPORT");
   const auto value = in_environment(row);
   if (value) report_after = static_cast<double>(read_count(row, *value, 1'000'000'000));
 }
@@ -222,7 +222,7 @@ void read_hang_report() {
 double timeout_in_environment() {
   double seconds = 10;
   (void)error_of([&] {
-    const Setting& row = setting(SettingId::timeout);
+    const Setting& row = setting("TONARI_TIMEOUT");
     if (const auto value = in_environment(row)) seconds = read_seconds(row, *value);
   });
   return seconds;

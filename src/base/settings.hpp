@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a program asks of the choice of an exchange, by info keys and variables of the environment.
+// What a program asks for by info keys and variables of the environment. Rows of
+// base/setting_table.hpp name these members.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +9,16 @@
 #include <string>
 
 #include "base/checked.hpp"
-#include "select/race.hpp"
 
 namespace tonari {
 
-// recall: wisdom, else the model; what one-shot calls use instead of online, automatic and measure.
-enum class Tune : std::uint8_t { automatic, off, model, measure, recall, online };
-Tune parse_tune(const std::string& word);  // one that the table of settings lists
+// The words of the row in its order. Then recall: wisdom, else the model; what one-shot calls use
+// instead of online, automatic and measure.
+enum class Tune : std::uint8_t { automatic, online, off, model, measure, recall };
 // For what cannot be tuned while it is used: routes of vectors, exchanges in place.
 inline Tune at_init(Tune tune) { return tune == Tune::online ? Tune::automatic : tune; }
 
+// Members that a call does not read keep their defaults.
 struct Settings {
   std::string algorithm = "auto";  // a name forces it: it runs wherever it is possible
   std::string variant;             // of the algorithm, as labels have it; empty: any
@@ -33,12 +34,18 @@ struct Settings {
   // Up to how many bytes a message's own bytes tell that it is complete (section II-C3); none: as
   // the channel likes.
   std::optional<Bytes> canary;
-  std::size_t contenders = Race::most_candidates;  // that starts try at most
-  double timeout = 10;                             // seconds; not what ranks must agree on
+  double timeout = 10;  // seconds
   // The promises that the program made for all exchanges on a neighborhood (Hoefler 2012, section
   // II).
   bool strict_communication = false, exact_byte_communications = false, static_buffers = false;
-  std::uint64_t fingerprint() const;
+  std::string inplace_algorithm = "auto";
+  Bytes inplace_memory = 1 << 20;
+  std::string halo = "auto";
+  bool halo_faces = false;
+  std::string route = "direct";
+  std::string sparse_algorithm = "auto";
+  std::size_t contenders = SIZE_MAX;  // that starts try at most; no row names it
+  bool operator==(const Settings&) const = default;
 };
 
 }  // namespace tonari
