@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "copy/moves.hpp"
-#include "sparse/sparse_exchange.hpp"
+#include "sparse/sparse_message.hpp"
 
 namespace tonari {
 

@@ -9,6 +9,7 @@
 
 #include "engine/comm/shared_comm.hpp"
 #include "sparse/outgoing_messages.hpp"
+#include "sparse/sparse_exchange.hpp"
 #include "tonari/sparse.h"
 
 namespace tonari {

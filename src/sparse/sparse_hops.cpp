@@ -2,6 +2,7 @@
 #include "sparse/sparse_hops.hpp"
 
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "topology/virtual_topology.hpp"
@@ -36,18 +37,15 @@ std::vector<Word> from_here(std::int32_t rank, std::span<const SparseMessage> me
   return here;
 }
 
-}  // namespace
-
-void forward_by_hops(RankGroup& group, int rank, int dimensions,
-                     std::span<const SparseMessage> messages,
-                     const std::function<void(std::int32_t, std::span<const Word>)>& arrive) {
-  std::vector<Word> here = from_here(rank, messages), next;
-  const VirtualTopology mesh(group.ranks(), virtual_topology(group.ranks(), dimensions));
+void forward(RankGroup& group, SparseState& state) {
+  std::vector<Word> here = from_here(state.rank, state.task->messages), next;
+  const VirtualTopology mesh(group.ranks(),
+                             virtual_topology(group.ranks(), state.task->method.dimensions));
   for (std::size_t k = 0; k < mesh.dimensions(); ++k) {
     next.clear();
     each_on_its_way(here, [&](std::span<const Word> m) {
-      const std::int32_t to = mesh.next(rank, static_cast<std::int32_t>(m[0]), k);
-      if (to == rank)
+      const std::int32_t to = mesh.next(state.rank, static_cast<std::int32_t>(m[0]), k);
+      if (to == state.rank)
         extend(next, m);
       else
         group.send(0, to, m);
@@ -57,8 +55,17 @@ void forward_by_hops(RankGroup& group, int rank, int dimensions,
     here.swap(next);
   }
   each_on_its_way(here, [&](std::span<const Word> m) {
-    arrive(static_cast<std::int32_t>(m[1]), m.subspan(way_words - 1));
+    const std::span<const Word> packed = m.subspan(way_words - 1);
+    std::ranges::copy(packed, state.inbox.add(static_cast<std::int32_t>(m[1]), packed.size()));
   });
+}
+
+}  // namespace
+
+void forward_by_hops(RankGroup& group, SparseState& state) {
+  const auto work = [&] { forward(group, state); };
+  // by reference: the function that is passed must not need memory, as no scope is open yet
+  group.run_collectively(std::cref(work));
 }
 
 }  // namespace tonari

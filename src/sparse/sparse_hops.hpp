@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages to any ranks, hop by hop on a virtual mesh of all ranks (topology/virtual_topology.hpp):
-// few messages per rank, many bytes.
+// store-and-forward/N: messages hop by hop on a virtual mesh of all ranks with N dimensions
+// (topology/virtual_topology.hpp), each hop an exchange of RankGroup. Few messages per rank, many
+// bytes.
 #pragma once
 
-#include <functional>
-#include <span>
-
-#include "sparse/sparse_message.hpp"
+#include "planners/graphs/rank_group.hpp"
+#include "sparse/superstep.hpp"
 
 namespace tonari {
 
-// Collective, within a scope of the group, in which this rank has the number `rank`. Each hop is an
-// exchange of the group. arrive: called for each message to this rank with its source, and with its
-// length in bytes and its bytes as words.
-void forward_by_hops(RankGroup& group, int rank, int dimensions,
-                     std::span<const SparseMessage> messages,
-                     const std::function<void(std::int32_t, std::span<const Word>)>& arrive);
+// Collective; waits for the other ranks in here. Whole messages, also long ones, come to the inbox.
+void forward_by_hops(RankGroup& group, SparseState& state);
 
 }  // namespace tonari

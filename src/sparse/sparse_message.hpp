@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <span>
+#include <vector>
 
 #include "base/checked.hpp"
 #include "planners/graphs/rank_group.hpp"
@@ -15,6 +16,18 @@ struct SparseMessage {
   const std::byte* address;
   Bytes bytes;
 };
+
+// Short messages between this rank and a peer that travel together.
+struct SparsePiece {
+  std::int32_t peer;
+  std::size_t begin, end;  // words
+};
+
+// Memory for more than twice `kept` bytes goes.
+inline void clear(std::vector<Word>& words, Bytes kept) {
+  words.clear();
+  if (words.capacity() * sizeof(Word) > 2 * kept) words.shrink_to_fit();
+}
 
 inline std::size_t words_of(Bytes bytes) {
   return static_cast<std::size_t>((bytes + sizeof(Word) - 1) / sizeof(Word));

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// personalized: each rank learns from a reduction over all ranks how many pieces to expect (the
+// personalized census, PCX, of Hoefler 2010). It runs beside the messages and the agreement, so
+// nothing waits for anything else; but it has a word for every rank.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "mpi/mpi_error.hpp"
+#include "sparse/sparse_message.hpp"
+
+namespace tonari {
+
+class Census {
+ public:
+  explicit Census(int ranks) : counts_(static_cast<std::size_t>(ranks)) {}
+
+  void clear() { started_ = false; }
+  // Collective, at most once after clear().
+  void start(MPI_Comm comm, std::span<const SparsePiece> sent) {
+    started_ = true;
+    std::ranges::fill(counts_, 0);
+    for (const SparsePiece& piece : sent) ++counts_[static_cast<std::size_t>(piece.peer)];
+    check_mpi(
+        MPI_Ireduce_scatter_block(counts_.data(), &expected_, 1, MPI_INT, MPI_SUM, comm, &request_),
+        "MPI_Ireduce_scatter_block");
+  }
+  bool started() const { return started_; }
+  bool expects(int received) {
+    int complete = 0;
+    call_mpi("MPI_Test", [&] { return MPI_Test(&request_, &complete, MPI_STATUS_IGNORE); });
+    return complete && received == expected_;
+  }
+
+ private:
+  std::vector<int> counts_;  // for each rank
+  int expected_ = 0;
+  bool started_ = false;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+}  // namespace tonari
