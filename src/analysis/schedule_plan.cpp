@@ -99,19 +99,4 @@ std::vector<Plan> schedule_plans(const CommunicationMatrix& matrix,
   return plans;
 }
 
-Delivery matrix_delivery(const CommunicationMatrix& matrix, std::uint64_t word_bytes) {
-  Delivery all;
-  all.expected.resize(static_cast<std::size_t>(matrix.ranks()));
-  all.send_bytes.resize(all.expected.size());
-  all.recv_bytes.resize(all.expected.size());
-  for (int r = 0; r < matrix.ranks(); ++r) {
-    for (BlockNumber b : matrix.row(r)) all.send_bytes[r].push_back(matrix.words(b) * word_bytes);
-    for (BlockNumber b : matrix.column(r)) {
-      all.expected[r].push_back({matrix.origin(b), b - matrix.first_of(matrix.origin(b))});
-      all.recv_bytes[r].push_back(matrix.words(b) * word_bytes);
-    }
-  }
-  return all;
-}
-
 }  // namespace tonari

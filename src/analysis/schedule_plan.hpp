@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns schedules into plans, for the engine and for the reference executor.
+// Turns schedules into plans, for the simulator and for the reference executor.
 #pragma once
 
-#include "analysis/executor.hpp"
+#include <vector>
+
+#include "plan/plan.hpp"
 #include "planners/patterns/message_schedule.hpp"
 
 namespace tonari {
@@ -14,9 +16,5 @@ Plan schedule_plan(const CommunicationMatrix& matrix, const MessageSchedule& sch
 // of all ranks; linear in the hops
 std::vector<Plan> schedule_plans(const CommunicationMatrix& matrix,
                                  const MessageSchedule& schedule);
-
-// The delivery that these plans must achieve, for the reference executor; `word_bytes` is the size
-// of a word.
-Delivery matrix_delivery(const CommunicationMatrix& matrix, std::uint64_t word_bytes = 1);
 
 }  // namespace tonari

@@ -28,7 +28,6 @@ class GhostMaps {
 
   // When copies have their turn; of the ranks that share ghosts.
   GhostTurns& turns() { return *turns_; }
-  const GhostTurns& turns() const { return *turns_; }
   void check_peers() const;  // throws Errc::peer if one that is waited for has ended
   void awaits(int copy, Awaited& awaited) const;  // those that have not published it
 

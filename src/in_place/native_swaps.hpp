@@ -35,7 +35,6 @@ class NativeSwaps final : public RequestExchange {
   void start() override;
   int messages() const override { return messages_; }  // what MPIs do today: one per block
   Bytes bytes() const override { return bytes_; }
-  const std::shared_ptr<const OwnedComm>& comm() const { return comm_; }
 
  private:
   void* buffer_;

@@ -28,10 +28,6 @@ int Decomposition::subdomains() const {
   return product;
 }
 
-std::int64_t Decomposition::all_subdomains() const {
-  return std::int64_t{ranks.ranks()} * subdomains();
-}
-
 Cells Decomposition::global() const {
   Cells sum{};
   for (int k = 0; k < dims(); ++k)

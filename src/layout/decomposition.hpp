@@ -29,8 +29,7 @@ struct Decomposition {
 
   int dims() const { return ranks.dimensions(); }
   int subdomains() const;  // of a rank
-  std::int64_t all_subdomains() const;
-  Cells global() const;  // cells
+  Cells global() const;    // cells
 
   struct Where {
     int rank = 0;

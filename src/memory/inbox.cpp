@@ -70,11 +70,6 @@ bool sensible(const Lane& lane, std::size_t bytes) {
 
 }  // namespace
 
-std::size_t inbox_bytes(std::span<const Expected> expected) {
-  std::vector<Lane> lanes = lanes_for(expected);
-  return lay_out(lanes);
-}
-
 Inbox Inbox::make(std::span<const Expected> expected) {
   std::vector<Lane> lanes = lanes_for(expected);
   Inbox inbox;

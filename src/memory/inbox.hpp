@@ -53,9 +53,6 @@ struct Lane {
   }
 };
 
-// The size of a segment with lanes for these messages, in bytes.
-std::size_t inbox_bytes(std::span<const Expected> expected);
-
 class Inbox {
  public:
   Inbox() = default;

@@ -69,7 +69,6 @@ class View {
 
   std::byte* data() const { return mapping_.data(); }  // a multiple of the file's page
   std::uint64_t bytes() const { return mapping_.bytes(); }
-  explicit operator bool() const { return static_cast<bool>(mapping_); }
 
  private:
   Mapping mapping_;

@@ -57,7 +57,6 @@ class AbsoluteBlocks {
     else
       add(0, type_of_bytes(bytes), space);
   }
-  std::size_t size() const { return addresses_.size(); }
   MPI_Aint address(std::size_t k) const { return addresses_[k]; }
   MPI_Count count(std::size_t k) const { return counts_[k]; }
   MPI_Datatype type(std::size_t k) const { return types_[k]; }

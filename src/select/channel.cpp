@@ -74,12 +74,6 @@ std::vector<ChannelChoice> all_choices(Channels table) {
   return all;
 }
 
-std::vector<std::string> channel_names(Channels table) {
-  std::vector<std::string> names;
-  for (const ChannelChoice& choice : all_choices(table)) names.push_back(choice.name());
-  return names;
-}
-
 ChannelChoice find_choice(Channels table, const std::string& name,
                           std::span<const std::string> words) {
   for (ChannelChoice& choice : all_choices(table))

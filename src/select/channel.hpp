@@ -97,8 +97,6 @@ struct ChannelChoice {
 // pairs of a channel on the node and one for the other messages. The first row carries what these
 // leave.
 std::vector<ChannelChoice> all_choices(Channels table);
-// Their names.
-std::vector<std::string> channel_names(Channels table);
 // The choice with this name and these words of details; one without a row if there is none.
 ChannelChoice find_choice(Channels table, const std::string& name,
                           std::span<const std::string> words = {});

@@ -39,7 +39,6 @@ class Race {
   bool over() const { return over_; }
   std::size_t leader() const { return leader_; }  // the winner once it is over
   bool alive(std::size_t candidate) const { return alive_[candidate]; }
-  std::size_t candidates() const { return candidates_; }
   std::size_t pass() const { return pass_; }
 
   // The next start; none when it is over.

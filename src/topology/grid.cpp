@@ -47,19 +47,6 @@ Grid::Grid(std::span<const int> sizes, std::span<const bool> periodic) {
   }
 }
 
-namespace {
-Grid uniform(std::initializer_list<int> sizes, bool periodic) {
-  std::array<bool, max_dimensions> flags;
-  flags.fill(periodic);
-  return Grid(
-      std::span(sizes.begin(), sizes.size()),
-      std::span<const bool>(flags).first(std::min<std::size_t>(sizes.size(), max_dimensions)));
-}
-}  // namespace
-
-Grid Grid::torus(std::initializer_list<int> sizes) { return uniform(sizes, true); }
-Grid Grid::mesh(std::initializer_list<int> sizes) { return uniform(sizes, false); }
-
 Vec Grid::coordinates(int rank) const {
   Vec position;
   for (int j = 0; j < dimensions_; ++j) position[j] = rank / strides_[j] % sizes_[j];

@@ -40,8 +40,6 @@ class Grid {
   // sizes: extent of each dimension (>= 1); periodic: one flag per dimension. Throws
   // Errc::topology.
   Grid(std::span<const int> sizes, std::span<const bool> periodic);
-  static Grid torus(std::initializer_list<int> sizes);
-  static Grid mesh(std::initializer_list<int> sizes);
 
   int dimensions() const { return dimensions_; }
   int size(int dimension) const { return sizes_[dimension]; }

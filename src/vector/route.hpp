@@ -27,7 +27,6 @@ class VectorRoute {
   // As in tonari_route, by its name of today; not auto. Throws Errc::argument.
   static VectorRoute named(const std::string& name, const Context& context);
 
-  const std::string& name() const { return name_; }
   int stages() const {
     return mesh_ ? static_cast<int>(mesh_->dimensions()) : node_of_.empty() ? 1 : 2;
   }

@@ -134,12 +134,6 @@ Epoch* Watcher::epoch_of(std::uintptr_t request) {
   return found == open_.end() ? nullptr : &*found;
 }
 
-Epoch* Watcher::epoch_of(const std::uintptr_t* requests, std::size_t number) {
-  for (std::size_t k = 0; k < number; ++k)
-    if (Epoch* const epoch = epoch_of(requests[k])) return epoch;
-  return nullptr;
-}
-
 void Watcher::waited(Epoch& epoch, const char* call, const void* site, bool completed, Ticks begin,
                      Ticks end) {
   epoch.inside += end - begin;

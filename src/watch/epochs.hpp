@@ -107,7 +107,6 @@ class Watcher {
   void post(std::uint64_t communicator, int ranks, const Message& message, std::uintptr_t request,
             Ticks begin, Ticks end);
   // The open epoch of the first of these requests that has one; null: none.
-  Epoch* epoch_of(const std::uintptr_t* requests, std::size_t count);
   Epoch* epoch_of(std::uintptr_t request);
   // The thread has waited for some of it, or has only looked.
   static void waited(Epoch& epoch, const char* call, const void* site, bool completed, Ticks begin,

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/setting_table.hpp"
+#include "support/choice_names.hpp"
 #include "support/oracle.hpp"
 
 namespace tonari {
@@ -27,13 +28,13 @@ TEST(ChannelTable, RowsAreComplete) {
 }
 
 TEST(ChannelTable, IsWhatTheSettingNames) {
-  std::vector<std::string> names = channel_names(all_channels());
+  std::vector<std::string> names = test::choice_names(all_channels());
   names.insert(names.begin(), "auto");
   EXPECT_EQ(choices(setting("TONARI_CHANNEL")), names);
 }
 
 TEST(ChannelTable, IsWhatRandomTestsUse) {
-  const std::vector<std::string> names = channel_names(all_channels());
+  const std::vector<std::string> names = test::choice_names(all_channels());
   EXPECT_EQ(std::set<std::string>(std::begin(test::channel_names), std::end(test::channel_names)),
             std::set<std::string>(names.begin(), names.end()));
 }

@@ -15,6 +15,7 @@
 #include "mpi/mpi_error.hpp"
 #include "support/counting.hpp"
 #include "support/graph_exchange.hpp"
+#include "support/grids.hpp"
 
 namespace tonari {
 namespace {
@@ -128,7 +129,7 @@ class AddedChannel : public testing::Test {
   // nodes: for TONARI_NODES
   explicit AddedChannel(const char* nodes = "")
       : near_(std::make_shared<const Neighborhood>(Neighborhood{
-            Grid::torus({test::world_size()}), {Vec{1}, Vec{-1}, Vec{2}, Vec{0}, Vec{1}}})) {
+            test::torus({test::world_size()}), {Vec{1}, Vec{-1}, Vec{2}, Vec{0}, Vec{1}}})) {
     const test::Nodes before;
     test::Nodes::set(nodes);
     const std::shared_ptr<SharedComm> shared = SharedComm::of(MPI_COMM_WORLD);

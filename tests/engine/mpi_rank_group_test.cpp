@@ -15,6 +15,7 @@
 #include "planners/graphs/mirror.hpp"
 #include "support/counting.hpp"
 #include "support/errors.hpp"
+#include "support/grids.hpp"
 #include "support/oracle.hpp"
 
 namespace tonari {
@@ -205,7 +206,7 @@ TEST(MpiRankGroup, OriginsAsInOneProcess) {
 TEST(MpiRankGroup, IsomorphismsAsInOneProcess) {
   const OwnedComm comm(duplicate());
   MpiRankGroup group(comm.get());
-  const Grid line = Grid::mesh({world_size()}), ring = Grid::torus({world_size()});
+  const Grid line = test::mesh({world_size()}), ring = test::torus({world_size()});
   const Neighborhood patterns[] = {{line, {Vec{-1}, Vec{1}, Vec{2}, Vec{0}}},
                                    {ring, {Vec{2}, Vec{-1}, Vec{0}, Vec{2}}}};
   for (const Neighborhood& near : patterns)

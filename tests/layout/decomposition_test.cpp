@@ -46,13 +46,13 @@ TEST(Cuts, ThatCannotBeAreRefused) {
 
 TEST(Decompositions, HoldEachSubdomainOnceInTheOrderOfTheGrid) {
   for_random_parts(41, 10, [](const Decomposition& parts) {
-    std::vector<int> seen(static_cast<std::size_t>(parts.all_subdomains()), 0);
+    std::vector<int> seen(static_cast<std::size_t>(test::all_subdomains(parts)), 0);
     for (int rank = 0; rank < parts.ranks.ranks(); ++rank)
       for (int s = 0; s < parts.subdomains(); ++s) {
         const Decomposition::Where where = parts.where(rank, s);
         EXPECT_EQ(where.rank, rank);
         EXPECT_EQ(where.subdomain, s);
-        ASSERT_TRUE(where.number >= 0 && where.number < parts.all_subdomains());
+        ASSERT_TRUE(where.number >= 0 && where.number < test::all_subdomains(parts));
         ++seen[static_cast<std::size_t>(where.number)];
       }
     EXPECT_EQ(seen, std::vector<int>(seen.size(), 1));

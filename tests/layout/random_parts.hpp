@@ -27,6 +27,10 @@ inline Decomposition random_parts(std::mt19937& random, int dims) {
   return parts;
 }
 
+inline std::int64_t all_subdomains(const Decomposition& parts) {
+  return std::int64_t{parts.ranks.ranks()} * parts.subdomains();
+}
+
 // Runs test(parts) on as many random grids of up to three dimensions as `repeats` says, and on two
 // of each more.
 template <class Test>

@@ -48,7 +48,6 @@ TEST(Inbox, CellsLieApartAlignedAndInside) {
   for (int round = 0; round < 200; ++round) {
     const std::vector<Expected> expected = random_messages(random, random() % 40);
     const Inbox inbox = Inbox::make(expected);
-    EXPECT_EQ(inbox.bytes(), inbox_bytes(expected));
     ASSERT_EQ(inbox.lanes().size(), expected.size());
     std::vector<Region> regions;
     for (const Lane& lane : inbox.lanes())
@@ -65,7 +64,7 @@ TEST(Inbox, CellsLieApartAlignedAndInside) {
     // the header is a cache line
     const auto* const last =
         reinterpret_cast<const std::byte*>(inbox.lanes().data()) - 64 + inbox.bytes();
-    EXPECT_LE(next, last);
+    EXPECT_EQ(next, last) << "no byte more than the lanes need";
   }
 }
 

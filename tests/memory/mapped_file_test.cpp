@@ -33,7 +33,7 @@ TEST(MappedFile, IsZeroedAndAligned) {
       EXPECT_EQ(file->page(), size);
       EXPECT_FALSE(file->huge());
       const View whole = view(*file, backwards(pages));
-      ASSERT_TRUE(whole);
+      ASSERT_NE(whole.data(), nullptr);
       EXPECT_EQ(whole.bytes(), pages * size);
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(whole.data()) % size, 0u);
       EXPECT_TRUE(std::all_of(whole.data(), whole.data() + whole.bytes(),
@@ -45,7 +45,7 @@ TEST(MappedFile, IsZeroedAndAligned) {
 TEST(MappedFile, MayBeEmpty) {
   const File file = of_pages(0);
   const View nothing = view(*file, {});
-  EXPECT_FALSE(nothing);
+  EXPECT_EQ(nothing.data(), nullptr);
   EXPECT_EQ(nothing.bytes(), 0u);
   EXPECT_EQ(MappedFile::open(file->name())->bytes(), 0u);
 }
@@ -149,7 +149,7 @@ TEST(MappedFile, ViewsMove) {
   a = std::move(b);
   EXPECT_EQ(a.data(), at);
   EXPECT_EQ(a.bytes(), 2 * page);
-  EXPECT_FALSE(b);
+  EXPECT_EQ(b.data(), nullptr);
   EXPECT_EQ(b.bytes(), 0u);
   EXPECT_EQ(held().mappings, check.before.mappings + 2);
   View& itself = a;

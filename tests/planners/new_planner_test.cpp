@@ -7,6 +7,7 @@
 #include "planners/offsets/cases.hpp"
 #include "select/candidates.hpp"
 #include "select/offset_planner_registry.hpp"
+#include "support/grids.hpp"
 
 namespace tonari {
 namespace {
@@ -94,7 +95,7 @@ TEST(NewPlanner, ForOffsetsIsFoundByItsRowAndProven) {
 
 TEST(NewPlanner, IsOfferedAndPricedBesideTheOthers) {
   const auto near = std::make_shared<const Neighborhood>(
-      Neighborhood{Grid::torus({5, 5}), {Vec{1, 1}, Vec{1, 0}, Vec{0, 1}}});
+      Neighborhood{test::torus({5, 5}), {Vec{1, 1}, Vec{1, 0}, Vec{0, 1}}});
   OffsetPlannerRegistry registry(near, rows);
   const Problem problem{.planners = registry,
                         .fingerprint = 1,

@@ -6,6 +6,8 @@
 
 #include "select/candidates.hpp"
 #include "select/offset_planner_registry.hpp"
+#include "support/choice_names.hpp"
+#include "support/grids.hpp"
 
 namespace tonari {
 namespace {
@@ -58,14 +60,14 @@ class ChannelRows : public testing::Test {
     return all;
   }
   OffsetPlannerRegistry planners{std::make_shared<const Neighborhood>(
-      Neighborhood{Grid::torus({5, 5}), {Vec{0, 1}, Vec{1, 0}, Vec{0, -1}, Vec{-1, 0}}})};
+      Neighborhood{test::torus({5, 5}), {Vec{0, 1}, Vec{1, 0}, Vec{0, -1}, Vec{-1, 0}}})};
   ChannelRows() { settings.algorithm = "linear"; }
   Settings settings;
   bool several_nodes = false;
 };
 
 TEST_F(ChannelRows, AreNamedAloneAndInPairs) {
-  EXPECT_EQ(channel_names(table),
+  EXPECT_EQ(test::choice_names(table),
             (std::vector<std::string>{"mail", "shout", "pigeon", "shout+pigeon"}));
   EXPECT_EQ(find_choice(table, "pigeon+shout").base.row, nullptr);
   EXPECT_EQ(find_choice(table, "auto").base.row, nullptr);

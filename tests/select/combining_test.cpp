@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "select/offset_planner_registry.hpp"
+#include "support/grids.hpp"
 
 namespace {
 
@@ -25,19 +26,19 @@ TEST(SizesElsewhere, FollowTheEdges) {
   const auto on = [](Grid grid, std::vector<Vec> offsets) {
     return sizes_elsewhere({std::move(grid), std::move(offsets)});
   };
-  EXPECT_EQ(on(Grid::torus({3, 3}), box(2, 1)), SizesElsewhere::equal);
-  EXPECT_EQ(on(Grid::mesh({3, 4}), box(2, 1)), SizesElsewhere::equal);
+  EXPECT_EQ(on(test::torus({3, 3}), box(2, 1)), SizesElsewhere::equal);
+  EXPECT_EQ(on(test::mesh({3, 4}), box(2, 1)), SizesElsewhere::equal);
   // Black squares send what white ones receive, and the other way around.
   const std::vector<Vec> cross{{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
-  EXPECT_EQ(on(Grid::torus({4, 4}), cross), SizesElsewhere::if_equal_here);
-  EXPECT_EQ(on(Grid::torus({3, 3}), cross), SizesElsewhere::equal);
+  EXPECT_EQ(on(test::torus({4, 4}), cross), SizesElsewhere::if_equal_here);
+  EXPECT_EQ(on(test::torus({3, 3}), cross), SizesElsewhere::equal);
   // Each rank may pass on more than it gets.
-  EXPECT_EQ(on(Grid::torus({5}), {{1}}), SizesElsewhere::unknown);
+  EXPECT_EQ(on(test::torus({5}), {{1}}), SizesElsewhere::unknown);
   // Even and odd ranks have nothing to do with each other.
-  EXPECT_EQ(on(Grid::torus({4}), {{2}, {-2}}), SizesElsewhere::unknown);
-  EXPECT_EQ(on(Grid::torus({4}), {}), SizesElsewhere::unknown);
+  EXPECT_EQ(on(test::torus({4}), {{2}, {-2}}), SizesElsewhere::unknown);
+  EXPECT_EQ(on(test::torus({4}), {}), SizesElsewhere::unknown);
   // A rank that receives what it sends itself has one size.
-  EXPECT_EQ(on(Grid::torus({4}), {{0}, {1}}), SizesElsewhere::equal);
+  EXPECT_EQ(on(test::torus({4}), {{0}, {1}}), SizesElsewhere::equal);
 }
 
 Combining best(const Neighborhood& near, const LogGP* machine, std::size_t room,
@@ -47,7 +48,7 @@ Combining best(const Neighborhood& near, const LogGP* machine, std::size_t room,
 }
 
 TEST(Combining, TakesFewerMessagesAlongEdges) {
-  const Neighborhood near{Grid::torus({5, 5}), box(2, 1)};
+  const Neighborhood near{test::torus({5, 5}), box(2, 1)};
   const Combining found = best(near, nullptr, 1 << 16);
   ASSERT_TRUE(found.variant);
   EXPECT_EQ(found.variant->messages(), 4u);
@@ -58,11 +59,11 @@ TEST(Combining, TakesFewerMessagesAlongEdges) {
   for (int a : {-1, 1})
     for (int b : {-1, 1})
       for (int c : {-1, 1}) corners.push_back({a, b, c});
-  EXPECT_FALSE(best({Grid::torus({3, 3, 3}), corners}, nullptr, 1 << 16).variant);
+  EXPECT_FALSE(best({test::torus({3, 3, 3}), corners}, nullptr, 1 << 16).variant);
 }
 
 TEST(Combining, AsksTheModelUpToWhichSize) {
-  const Neighborhood near{Grid::torus({5, 5}), box(2, 1)};
+  const Neighborhood near{test::torus({5, 5}), box(2, 1)};
   LogGP machine;
   machine.o = 5e-6, machine.L = 1e-6, machine.G = 1e-9;
   const Combining some = best(near, &machine, 1 << 20);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/errors.hpp"
+#include "support/grids.hpp"
 #include "topology/neighborhood.hpp"
 
 namespace tonari {
@@ -18,7 +19,7 @@ Grid grid(std::vector<int> sizes, std::vector<int> periodic) {
 }
 
 TEST(Grid, NumbersRanksInRowMajorOrder) {  // as MPI_Cart_create: the last dimension runs fastest
-  const Grid g = Grid::mesh({2, 3, 4});
+  const Grid g = test::mesh({2, 3, 4});
   EXPECT_EQ(g.ranks(), 24);
   EXPECT_EQ(g.coordinates(0), (Vec{0, 0, 0}));
   EXPECT_EQ(g.coordinates(1), (Vec{0, 0, 1}));
@@ -39,12 +40,12 @@ TEST(Grid, WrapsOnlyAlongPeriodicDimensions) {
   EXPECT_EQ(g.rank_at(Vec{-1, 3}), 11);
   EXPECT_EQ(g.rank_at(Vec{1, 4}), -1);
   EXPECT_FALSE(g.fully_periodic());
-  EXPECT_TRUE(Grid::torus({3, 4}).fully_periodic());
+  EXPECT_TRUE(test::torus({3, 4}).fully_periodic());
 }
 
 TEST(Grid, ShortestOffsetLiesInHalfAPeriod) {
   for (int p = 1; p <= 7; ++p) {
-    const Grid g = Grid::torus({p});
+    const Grid g = test::torus({p});
     for (int c = -3 * p; c <= 3 * p; ++c) {
       const int s = g.shortest(Vec{c})[0];
       EXPECT_EQ(((c - s) % p), 0) << c << " on " << p;
@@ -78,14 +79,14 @@ TEST(Grid, HasOneToEightDimensionsOfSizeOneOrMore) {
                "periodicities");
   EXPECT_STREQ(error_of([] { grid({2, 0}, {1, 1}); }).what(),
                "dimension 1 of the grid has size 0; it must be at least 1");
-  EXPECT_EQ(error_of([] { Grid::torus({1, 1, 1, 1, 1, 1, 1, 1, 1}); }).code(), Errc::topology);
+  EXPECT_EQ(error_of([] { test::torus({1, 1, 1, 1, 1, 1, 1, 1, 1}); }).code(), Errc::topology);
 }
 
 TEST(Grid, RefusesMoreRanksThanAnIntHolds) {
-  const Error e = error_of([] { Grid::torus({65536, 65536}); });
+  const Error e = error_of([] { test::torus({65536, 65536}); });
   EXPECT_EQ(e.code(), Errc::overflow);
   EXPECT_STREQ(e.what(), "number of ranks in the grid: 65536 * 65536 does not fit");
-  EXPECT_EQ(Grid::torus({2147483647}).ranks(), 2147483647);
+  EXPECT_EQ(test::torus({2147483647}).ranks(), 2147483647);
 }
 
 TEST(Vec, AddsSubtractsAndMeasures) {
@@ -117,18 +118,18 @@ TEST(Neighborhood, SourceOfBlockIIsWhereItsTargetWouldBeBackwards) {
 }
 
 TEST(Neighborhood, FingerprintTellsGridsAndListsApart) {
-  const Neighborhood a{Grid::torus({3, 4}), {Vec{1, 0}, Vec{0, 1}}};
+  const Neighborhood a{test::torus({3, 4}), {Vec{1, 0}, Vec{0, 1}}};
   EXPECT_EQ(a.fingerprint(),
-            (Neighborhood{Grid::torus({3, 4}), {Vec{1, 0}, Vec{0, 1}}}.fingerprint()));
+            (Neighborhood{test::torus({3, 4}), {Vec{1, 0}, Vec{0, 1}}}.fingerprint()));
   EXPECT_NE(a.fingerprint(),
-            (Neighborhood{Grid::torus({4, 3}), {Vec{1, 0}, Vec{0, 1}}}.fingerprint()));
+            (Neighborhood{test::torus({4, 3}), {Vec{1, 0}, Vec{0, 1}}}.fingerprint()));
   EXPECT_NE(a.fingerprint(),
-            (Neighborhood{Grid::mesh({3, 4}), {Vec{1, 0}, Vec{0, 1}}}.fingerprint()));
+            (Neighborhood{test::mesh({3, 4}), {Vec{1, 0}, Vec{0, 1}}}.fingerprint()));
   EXPECT_NE(a.fingerprint(),
-            (Neighborhood{Grid::torus({3, 4}), {Vec{0, 1}, Vec{1, 0}}}.fingerprint()));
-  EXPECT_NE(a.fingerprint(), (Neighborhood{Grid::torus({3, 4}), {Vec{1, 0}}}.fingerprint()));
+            (Neighborhood{test::torus({3, 4}), {Vec{0, 1}, Vec{1, 0}}}.fingerprint()));
+  EXPECT_NE(a.fingerprint(), (Neighborhood{test::torus({3, 4}), {Vec{1, 0}}}.fingerprint()));
   EXPECT_NE(a.fingerprint(),
-            (Neighborhood{Grid::torus({3, 4, 1}), {Vec{1, 0}, Vec{0, 1}}}.fingerprint()));
+            (Neighborhood{test::torus({3, 4, 1}), {Vec{1, 0}, Vec{0, 1}}}.fingerprint()));
 }
 
 }  // namespace

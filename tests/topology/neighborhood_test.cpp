@@ -8,6 +8,8 @@
 #include <random>
 #include <set>
 
+#include "support/grids.hpp"
+
 namespace tonari {
 namespace {
 
@@ -46,7 +48,7 @@ TEST(NeighborRanks, AreThoseOfEveryNeighborAlone) {
 }
 
 TEST(NeighborRanks, AreNoneOutsideOfTheLargestMeshes) {
-  const Neighborhood near{Grid::mesh({2, 1 << 29}), {{1, 0}, {1, 1}, {-1, 2}, {0, -1}}};
+  const Neighborhood near{test::mesh({2, 1 << 29}), {{1, 0}, {1, 1}, {-1, 2}, {0, -1}}};
   const NeighborRanks ranks = neighbor_ranks(near, (1 << 30) - 1);
   EXPECT_EQ(ranks.targets, (std::vector<std::int32_t>{-1, -1, -1, (1 << 30) - 2}));
   EXPECT_EQ(ranks.sources, (std::vector<std::int32_t>{(1 << 29) - 1, (1 << 29) - 2, -1, -1}));
@@ -68,7 +70,7 @@ TEST(NeighborhoodFingerprint, ChangesWithEveryCoordinateAndTheOrder) {
     EXPECT_EQ(prints.size(), lists);
     EXPECT_EQ(near.fingerprint(), Neighborhood(near).fingerprint());
   }
-  const Grid grid = Grid::torus({3, 3});
+  const Grid grid = test::torus({3, 3});
   EXPECT_NE((Neighborhood{grid, {{1, 0}, {0, 1}}}.fingerprint()),
             (Neighborhood{grid, {{0, 1}, {1, 0}}}.fingerprint()));
 }

@@ -22,7 +22,6 @@ class ChunkPool {
   ChunkPool(std::size_t chunk, std::size_t count);
   std::size_t chunk() const { return chunk_; }
   std::size_t count() const { return count_; }
-  std::size_t free() const { return free_.size(); }
   std::byte* take() {
     std::byte* const taken = free_.back();
     free_.pop_back();

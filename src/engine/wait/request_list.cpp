@@ -22,12 +22,4 @@ bool RequestList::done() {
   return true;
 }
 
-void RequestList::wait() {
-  call_mpi("MPI_Waitall", [&] {
-    return MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
-  });
-  requests_.clear();
-  complete_ = 0;
-}
-
 }  // namespace tonari

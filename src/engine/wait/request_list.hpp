@@ -20,7 +20,6 @@ class RequestList {
   void reserve(std::size_t count) { requests_.reserve(count); }
   MPI_Request* add() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
   bool done();  // then it is empty again
-  void wait();
 
  private:
   std::vector<MPI_Request> requests_;

@@ -20,11 +20,9 @@ void LocalRankGroup::send(std::size_t k, std::int32_t to, std::span<const Word> 
     fail(Errc::internal, "rank ", k, " puts a message for rank ", to, " of ", ranks_);
   posted_.push_back({here_[k], to, words_.size(), words.size()});
   words_.insert(words_.end(), words.begin(), words.end());
-  ++messages_;
 }
 
 void LocalRankGroup::exchange() {
-  ++exchanges_;
   for (std::size_t k : receivers_) count_[k] = 0;
   receivers_.clear();
   delivered_words_.swap(words_);

@@ -6,7 +6,7 @@
 
 namespace tonari {
 
-class LocalRankGroup final : public RankGroup {
+class LocalRankGroup : public RankGroup {
  public:
   explicit LocalRankGroup(int ranks);
   using RankGroup::max;
@@ -20,9 +20,6 @@ class LocalRankGroup final : public RankGroup {
   void sum(std::span<Word>) override {}
   void max(std::span<Word>) override {}
 
-  std::size_t exchanges() const { return exchanges_; }     // so far
-  std::size_t messages_sent() const { return messages_; }  // so far
-
  private:
   struct Posted {
     std::int32_t from, to;
@@ -33,7 +30,6 @@ class LocalRankGroup final : public RankGroup {
   std::vector<GroupMessage> delivered_;     // grouped by receiver
   std::vector<std::size_t> begin_, count_;  // per rank, in delivered_; count 0: none
   std::vector<std::size_t> receivers_;
-  std::size_t exchanges_ = 0, messages_ = 0;
 };
 
 }  // namespace tonari

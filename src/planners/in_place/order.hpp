@@ -26,11 +26,4 @@ std::optional<SwapOrder> swap_order_named(std::string_view name);
 std::vector<std::int32_t> partners(SwapOrder order, std::int32_t rank, std::int32_t ranks,
                                    std::span<const std::int32_t> node_of = {});
 
-// [i][j]: the step, from 1, in which ranks i and j swap if every rank makes its swaps one after the
-// other, each takes one step and starts as early as possible; 0: never. Throws Errc::internal if
-// the ranks would block for ever. O(p^2) and more: for tests and pictures.
-std::vector<std::vector<int>> swap_steps(std::span<const std::vector<std::int32_t>> partners_of);
-std::vector<std::vector<int>> swap_steps(SwapOrder order, std::int32_t ranks,
-                                         std::span<const std::int32_t> node_of = {});
-
 }  // namespace tonari

@@ -13,7 +13,7 @@
 //   additive-basis,             Fewer steps add up to the offsets.
 //   joint-basis
 //
-// A routing is the same on every rank. Two conditions make it one (check()):
+// A routing is the same on every rank. Two conditions make it one, as tests check:
 //  * Along a periodic dimension a path's sum is congruent to C^i; along a non-periodic one it is
 //    equal.
 //  * Along a non-periodic dimension all steps of a path have the sign of c_j. Then every hop lies
@@ -38,7 +38,6 @@ class Routing {
   std::int32_t add_step(const Vec& step);
   void hop(std::int32_t step) { path_steps_.push_back(step); }
   void end_path() { path_begin_.push_back(static_cast<std::uint32_t>(path_steps_.size())); }
-  void reserve(std::size_t hops) { path_steps_.reserve(hops); }
 
   const Neighborhood& near() const { return *near_; }
   std::size_t blocks() const { return path_begin_.size() - 1; }
@@ -47,9 +46,6 @@ class Routing {
     return std::span(path_steps_).subspan(path_begin_[i], path_begin_[i + 1] - path_begin_[i]);
   }
   std::size_t hops() const { return path_steps_.size(); }  // V: blocks sent per rank by all-to-all
-
-  // Throws Errc::internal if the two conditions above do not hold.
-  void check() const;
 
  private:
   const Neighborhood* near_;

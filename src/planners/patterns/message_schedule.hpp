@@ -50,7 +50,6 @@ class MessageSchedule {
   // All hops of one stage from one rank to another become one message. Hops in any order.
   MessageSchedule(const CommunicationMatrix& matrix, std::vector<BlockHop> hops);
 
-  int ranks() const { return ranks_; }
   int stages() const { return messages_.empty() ? 0 : messages_.back().stage + 1; }
   // Ascending by stage, from, to.
   std::span<const CombinedMessage> messages() const { return messages_; }

@@ -162,23 +162,9 @@ void Routes::add(std::span<const std::int32_t> via) {
   begin_.push_back(ranks_.size());
 }
 
-int Routes::most_hops() const {
-  std::size_t most = 0;
-  for (BlockNumber b = 0; b < size(); ++b) most = std::max(most, (*this)[b].size() - 1);
-  return static_cast<int>(most);
-}
-
 MessageSchedule combine(const CommunicationMatrix& matrix, const Routes& routes) {
   MessageSchedule schedule = Combiner(matrix, routes).run();
   return routes.detours() ? rebalanced(matrix, std::move(schedule)) : schedule;
-}
-
-MessageSchedule in_stages(const CommunicationMatrix& matrix, const Routes& routes) {
-  std::vector<BlockHop> hops;
-  for (BlockNumber b = 0; b < routes.size(); ++b)
-    for (std::size_t k = 1; k < routes[b].size(); ++k)
-      hops.push_back({static_cast<std::int32_t>(k - 1), routes[b][k - 1], routes[b][k], b});
-  return MessageSchedule(matrix, std::move(hops));
 }
 
 }  // namespace tonari

@@ -17,7 +17,6 @@ class Routes {
   std::span<const std::int32_t> operator[](BlockNumber b) const {
     return std::span(ranks_).subspan(begin_[b], begin_[b + 1] - begin_[b]);
   }
-  int most_hops() const;
 
   // Whether combine() may lead blocks over one rank more, so that no rank sends a little more than
   // the average (rebalanced.hpp).
@@ -36,9 +35,5 @@ class Routes {
 // rank that sends the fewest: what is there goes at once. Where routes allow detours the schedule
 // is rebalanced in the end.
 MessageSchedule combine(const CommunicationMatrix& matrix, const Routes& routes);
-
-// Every block takes its k-th hop in stage k: the shortest chains, but two ranks may exchange a
-// message per stage.
-MessageSchedule in_stages(const CommunicationMatrix& matrix, const Routes& routes);
 
 }  // namespace tonari

@@ -19,7 +19,6 @@ class StagedGraph {
  public:
   StagedGraph(int ranks, int stages);
 
-  int ranks() const { return static_cast<int>(sent_.size()); }
   int stages() const { return static_cast<int>(forward_.size()); }
   bool open(const StagedEdge& e) const { return forward_[e.stage].test(e.from, e.to); }
   void add(const StagedEdge& e);                    // must not be open

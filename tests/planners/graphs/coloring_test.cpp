@@ -8,6 +8,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "planners/graphs/counted_group.hpp"
 #include "planners/graphs/graphs.hpp"
 #include "planners/graphs/spread.hpp"
 
@@ -285,13 +286,13 @@ TEST(Coloring, RoundsAndOrder) {
 TEST(Coloring, TakesFewExchanges) {
   const auto count = [](const char* name, int ranks, const Edges& edges) {
     const std::vector<Vertex> vertices = make(ranks, edges);
-    LocalRankGroup group(ranks);
+    CountedGroup group(ranks);
     const Coloring coloring = color_edges(group, vertices);
     EXPECT_LE(coloring.colors, coloring.bound + 1) << name;
     const int log = std::bit_width(static_cast<unsigned>(ranks));
     EXPECT_LE(group.exchanges(), static_cast<std::size_t>(20 * coloring.bound + 40 * log + 40))
         << name;
-    EXPECT_LE(group.messages_sent(), 40 * edges.size() + 40) << name;
+    EXPECT_LE(group.messages(), 40 * edges.size() + 40) << name;
     testing::Test::RecordProperty(name, static_cast<int>(group.exchanges()));
     return group.exchanges();
   };

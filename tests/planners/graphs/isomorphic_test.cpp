@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "planners/graphs/isomorphic.hpp"
 
+#include "planners/graphs/counted_group.hpp"
 #include "planners/graphs/graphs.hpp"
 #include "planners/offsets/cases.hpp"
+#include "support/grids.hpp"
 
 namespace tonari {
 namespace {
@@ -103,7 +105,7 @@ TEST(Isomorphic, EveryIsomorphicGraphIsRecognized) {
 // No rank has all neighbors; their order follows from several ranks together.
 TEST(Isomorphic, NarrowMeshes) {
   std::mt19937 random(1);
-  const Neighborhood near{Grid::mesh({2, 2}),
+  const Neighborhood near{test::mesh({2, 2}),
                           {Vec{-1, 0}, Vec{0, -1}, Vec{1, 0}, Vec{1, 1}, Vec{0, 1}, Vec{-1, 1}}};
   const std::vector<Vertex> all = graph_of(near, false, random);
   ASSERT_NO_FATAL_FAILURE(expect_isomorphism(near.grid, all, find(near.grid, all)));
@@ -114,7 +116,7 @@ TEST(Isomorphic, OriginsDecideOnSmallRings) {
   for (std::vector<std::uint32_t> origins : {std::vector<std::uint32_t>{0, 1}, {1, 0}}) {
     const std::vector<Vertex> all{{0, {1, 1}, {1, 1}, origins, 0, {0}},
                                   {1, {0, 0}, {0, 0}, origins, 1, {1}}};
-    const Grid ring = Grid::torus({2});
+    const Grid ring = test::torus({2});
     const std::vector<Isomorphism> found = find(ring, all);
     ASSERT_NO_FATAL_FAILURE(expect_isomorphism(ring, all, found));
     EXPECT_EQ(found[0].offsets, (std::vector<Vec>{Vec{1}, Vec{1}}));
@@ -123,14 +125,14 @@ TEST(Isomorphic, OriginsDecideOnSmallRings) {
 
 TEST(Isomorphic, NoEdgesAtAll) {
   const std::vector<Vertex> all = graphs::make(6, {});
-  const std::vector<Isomorphism> found = find(Grid::torus({2, 3}), all);
+  const std::vector<Isomorphism> found = find(test::torus({2, 3}), all);
   ASSERT_EQ(found.size(), 6u);
   EXPECT_TRUE(found[0].offsets.empty());
 }
 
 // The way back of a ring is an offset that only the last ranks of the line have.
 TEST(Isomorphic, ARingIsAPatternOfTheLineToo) {
-  const Grid line = Grid::mesh({5});
+  const Grid line = test::mesh({5});
   const std::vector<Vertex> all = graphs::make(5, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}});
   const std::vector<Isomorphism> found = find(line, all);
   ASSERT_NO_FATAL_FAILURE(expect_isomorphism(line, all, found));
@@ -139,7 +141,7 @@ TEST(Isomorphic, ARingIsAPatternOfTheLineToo) {
 
 // Each of these differs at one rank from an isomorphic graph.
 TEST(Isomorphic, OneRankSpoilsIt) {
-  const Grid ring = Grid::torus({5});
+  const Grid ring = test::torus({5});
   graphs::Edges edges;
   for (int r = 0; r < 5; ++r) edges.insert(edges.end(), {{r, (r + 1) % 5}, {r, (r + 2) % 5}});
   EXPECT_FALSE(find(ring, graphs::make(5, edges)).empty());
@@ -162,7 +164,7 @@ TEST(Isomorphic, OneRankSpoilsIt) {
 // down before left, left before up, and up before right: no rank contradicts another, but there is
 // no order of all four.
 TEST(Isomorphic, OrdersThatGoInACircle) {
-  const Grid mesh = Grid::mesh({2, 2});
+  const Grid mesh = test::mesh({2, 2});
   const graphs::Edges edges{{0, 1}, {0, 2}, {1, 3}, {1, 0}, {3, 2}, {3, 1}, {2, 0}, {2, 3}};
   EXPECT_TRUE(find(mesh, graphs::make(4, edges)).empty());
   graphs::Edges other = edges;
@@ -178,7 +180,7 @@ TEST(Isomorphic, RandomGraphsOverGrids) {
     std::mt19937 random(seed);
     const std::vector<Vertex> all = graphs::any_graph(random, 6);
     const int ranks = static_cast<int>(all.size());
-    const Grid grid = ranks % 2 ? Grid::torus({ranks})
+    const Grid grid = ranks % 2 ? test::torus({ranks})
                                 : Grid(std::array{2, ranks / 2},
                                        std::array{random() % 2 == 0, random() % 2 == 0});
     const std::vector<Isomorphism> found = find(grid, all);
@@ -198,10 +200,10 @@ TEST(Isomorphic, TakesOneExchange) {
   const Neighborhood near{Grid(std::array{30, 20}, std::array{true, false}),
                           {Vec{0, 1}, Vec{-1, 0}, Vec{2, -1}}};
   const std::vector<Vertex> all = graph_of(near, false, random);
-  LocalRankGroup group(600);
+  CountedGroup group(600);
   EXPECT_FALSE(find_isomorphism(group, near.grid, all).empty());
   EXPECT_EQ(group.exchanges(), 1u);
-  EXPECT_EQ(group.messages_sent(), 2u);  // from both corners
+  EXPECT_EQ(group.messages(), 2u);  // from both corners
 }
 
 }  // namespace

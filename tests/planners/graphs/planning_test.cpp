@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "planners/graphs/counted_group.hpp"
 #include "planners/graphs/graphs.hpp"
 
 namespace tonari {
@@ -13,20 +14,14 @@ namespace {
 
 using namespace graphs;
 
-// A LocalRankGroup that counts.
-class CountingWorld final : public RankGroup {
+// Counts reductions and words, too.
+class CountingWorld final : public CountedGroup {
  public:
-  explicit CountingWorld(int ranks) : inner_(ranks), at_once_(ranks, 0) {
-    ranks_ = ranks;
-    here_.assign(inner_.here().begin(), inner_.here().end());
-  }
-  using RankGroup::max, RankGroup::send, RankGroup::sum;
+  explicit CountingWorld(int ranks) : CountedGroup(ranks), at_once_(ranks, 0) {}
+  using CountedGroup::max, CountedGroup::send, CountedGroup::sum;
 
-  void send(std::size_t k, std::int32_t to, std::span<const Word> words) override {
-    inner_.send(k, to, words);
-  }
   void exchange() override {
-    inner_.exchange();
+    CountedGroup::exchange();
     for (std::size_t k : receivers()) {
       std::size_t words = 0;
       for (const GroupMessage& message : inbox(k)) words += message.words.size();
@@ -34,19 +29,15 @@ class CountingWorld final : public RankGroup {
       words_ += words;
     }
   }
-  std::span<const GroupMessage> inbox(std::size_t k) const override { return inner_.inbox(k); }
-  std::span<const std::size_t> receivers() const override { return inner_.receivers(); }
   void sum(std::span<Word>) override { ++reductions_; }
   void max(std::span<Word>) override { ++reductions_; }
 
-  std::size_t messages() const { return inner_.messages_sent(); }
-  std::size_t steps() const { return inner_.exchanges() + reductions_; }
+  std::size_t steps() const { return exchanges() + reductions_; }
   std::size_t words() const { return words_; }  // that all ranks got
   // the most that an exchange brought to this one: until the next one it must hold them
   std::size_t at_once(int rank) const { return at_once_[rank]; }
 
  private:
-  LocalRankGroup inner_;
   std::vector<std::size_t> at_once_;
   std::size_t words_ = 0, reductions_ = 0;
 };

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "cost/simulator.hpp"
+#include "planners/graphs/counted_group.hpp"
 #include "planners/graphs/graphs.hpp"
 #include "planners/graphs/spread.hpp"
 #include "support/random_cases.hpp"
@@ -343,16 +344,16 @@ void expect_few_iterations(int ranks, int part) {
   std::mt19937 random(11);
   const std::vector<Vertex> vertices = make(ranks, scale_free(ranks, 4, random));
   for (Collective collective : both) {
-    LocalRankGroup group(ranks);
+    CountedGroup group(ranks);
     const GraphTask task{collective, 8, infiniband()};
     const GraphFacts facts = gather_facts(group, vertices);
     ASSERT_EQ(graph_tree.pays(facts, task), "");
-    const std::size_t exchanges = group.exchanges(), messages = group.messages_sent();
+    const std::size_t exchanges = group.exchanges(), messages = group.messages();
     for (const GraphVariant& way : graph_tree.variants(group, vertices, facts, task))
       EXPECT_LT(gather_traffic(group, way.relays()).most_out, facts.most_out / part)
           << way.variant();
     EXPECT_LT(group.exchanges() - exchanges, 30000u);
-    EXPECT_LT(group.messages_sent() - messages, 200u * static_cast<std::size_t>(ranks));
+    EXPECT_LT(group.messages() - messages, 200u * static_cast<std::size_t>(ranks));
   }
 }
 

@@ -13,6 +13,7 @@
 #include <random>
 #include <sstream>
 
+#include "planners/in_place/swap_steps.hpp"
 #include "support/errors.hpp"
 
 namespace tonari {

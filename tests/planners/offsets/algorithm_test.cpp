@@ -7,6 +7,7 @@
 
 #include "planners/offsets/cases.hpp"
 #include "support/errors.hpp"
+#include "support/grids.hpp"
 
 namespace tonari {
 namespace {
@@ -35,7 +36,7 @@ TEST(OffsetPlanners, VariantsAreNamedApartFewestRoundsFirst) {
 }
 
 TEST(OffsetPlanners, ASchedulesFalsePromiseIsNoticed) {
-  const auto near = std::make_shared<const Neighborhood>(Neighborhood{Grid::torus({3}), {Vec{1}}});
+  const auto near = std::make_shared<const Neighborhood>(Neighborhood{test::torus({3}), {Vec{1}}});
   const OffsetVariant wrong("linear", "", near, Collective::alltoall, 2, 1,
                             [](const Neighborhood& n) {
                               Routing routing(n);
@@ -50,10 +51,10 @@ TEST(OffsetPlanners, ASchedulesFalsePromiseIsNoticed) {
 }
 
 TEST(OffsetPlanners, TorusRefusesEndlessWays) {
-  const Neighborhood near{Grid::torus({2000000000}), std::vector<Vec>(100, Vec{600000})};
+  const Neighborhood near{test::torus({2000000000}), std::vector<Vec>(100, Vec{600000})};
   EXPECT_EQ(offset_torus.applicable(near, Collective::alltoall),
             "its blocks would travel more than 50,000,000 hops per rank");
-  EXPECT_EQ(offset_torus.applicable({Grid::torus({200}), near.offsets}, Collective::alltoall), "");
+  EXPECT_EQ(offset_torus.applicable({test::torus({200}), near.offsets}, Collective::alltoall), "");
 }
 
 }  // namespace

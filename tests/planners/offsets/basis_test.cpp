@@ -10,6 +10,7 @@
 
 #include "analysis/patterns.hpp"
 #include "planners/offsets/cases.hpp"
+#include "support/grids.hpp"
 
 namespace tonari {
 namespace {
@@ -212,14 +213,14 @@ std::size_t rounds(const char* pattern, const Grid& grid) {
 }
 
 TEST(AdditiveBasis, RadiusThreeInThreeDimensions) {
-  EXPECT_EQ(rounds("moore:3:3", Grid::torus({8, 8, 8})), 9u);
-  EXPECT_EQ(rounds("moore:3:3", Grid::torus({7, 9, 100})), 9u);
-  EXPECT_EQ(rounds("moore:3:3", Grid::mesh({8, 8, 8})), 12u);
+  EXPECT_EQ(rounds("moore:3:3", test::torus({8, 8, 8})), 9u);
+  EXPECT_EQ(rounds("moore:3:3", test::torus({7, 9, 100})), 9u);
+  EXPECT_EQ(rounds("moore:3:3", test::mesh({8, 8, 8})), 12u);
 }
 
 TEST(AdditiveBasis, VariantsTradeRoundsForVolume) {
   const auto near = std::make_shared<const Neighborhood>(
-      Neighborhood{Grid::torus({8, 8, 8}), parse_pattern("moore:3:3").offsets});
+      Neighborhood{test::torus({8, 8, 8}), parse_pattern("moore:3:3").offsets});
   const std::vector<OffsetVariant> variants =
       offset_additive_basis.variants(near, Collective::alltoall);
   const OffsetVariant direct = test::first_schedule("torus-direct", *near, Collective::alltoall);
@@ -234,7 +235,7 @@ TEST(AdditiveBasis, VariantsTradeRoundsForVolume) {
 }
 
 TEST(AdditiveBasis, SaysWhenItSavesNothing) {
-  const Neighborhood near{Grid::torus({5, 5}), parse_pattern("moore:2:1").offsets};
+  const Neighborhood near{test::torus({5, 5}), parse_pattern("moore:2:1").offsets};
   EXPECT_EQ(
       offset_additive_basis.pays(near, Collective::alltoall),
       "no dimension has more than two distinct coordinates, so nothing is saved over torus-direct");

@@ -12,6 +12,7 @@
 
 #include "analysis/patterns.hpp"
 #include "planners/offsets/cases.hpp"
+#include "support/grids.hpp"
 
 namespace tonari {
 namespace {
@@ -225,7 +226,7 @@ TEST(ClosedForms, ForMooreNeighborhoodsInNumbers) {
 // The paper counts 12 rounds for its "shales"; coordinates from -7 to 7 in three dimensions make
 // 42.
 TEST(ClosedForms, ShellsNeedARoundForEveryCoordinate) {
-  const Neighborhood near{Grid::torus({16, 16, 16}), parse_pattern("shells:3:3,7").offsets};
+  const Neighborhood near{test::torus({16, 16, 16}), parse_pattern("shells:3:3,7").offsets};
   EXPECT_EQ(test::first_schedule("torus-direct", near, Collective::alltoall).rounds(), 42u);
   EXPECT_EQ(test::first_schedule("torus", near, Collective::alltoall).rounds(), 42u);
   EXPECT_EQ(

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "planners/offsets/cases.hpp"
+#include "support/grids.hpp"
 #include "support/random_cases.hpp"
 
 namespace tonari {
@@ -79,7 +80,7 @@ TEST(EveryAlgorithmDelivers, NothingToNobody) {
   Random random(5);
   Count count;
   for (const Grid& grid :
-       {Grid::torus({1}), Grid::mesh({1, 1}), Grid::torus({3, 2}), Grid::mesh({4})})
+       {test::torus({1}), test::mesh({1, 1}), test::torus({3, 2}), test::mesh({4})})
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
       EXPECT_TRUE(all_proven({grid, {}}, collective, random, count));
       EXPECT_TRUE(all_proven({grid, {Vec{}, Vec{}}}, collective, random, count));
@@ -93,15 +94,15 @@ TEST(EveryAlgorithmDelivers, OnMeshesWithEveryOffsetThatFits) {
   std::vector<Vec> offsets;
   for (int a = -3; a <= 3; ++a)
     for (int b = -3; b <= 3; ++b) offsets.push_back(Vec{a, b});
-  for (const Grid& grid : {Grid::mesh({4, 3}), Grid::mesh({3, 5}), Grid::mesh({1, 4}),
-                           Grid::mesh({2, 2}), Grid::torus({4, 4}), Grid::torus({2, 5})})
+  for (const Grid& grid : {test::mesh({4, 3}), test::mesh({3, 5}), test::mesh({1, 4}),
+                           test::mesh({2, 2}), test::torus({4, 4}), test::torus({2, 5})})
     for (Collective collective : {Collective::alltoall, Collective::allgather})
       EXPECT_TRUE(all_proven({grid, offsets}, collective, random, count));
 }
 
 // What prove() is told to expect, written down by hand once.
 TEST(Delivery, ComesFromTheSourcesOfTheNeighborhood) {
-  const Neighborhood near{Grid::mesh({3}), {Vec{1}, Vec{-2}, Vec{0}}};
+  const Neighborhood near{test::mesh({3}), {Vec{1}, Vec{-2}, Vec{0}}};
   const std::vector<std::uint64_t> bytes{4, 5, 6};
   const Delivery all = expected_delivery(near, Collective::alltoall, bytes);
   EXPECT_EQ(all.expected[0][0].rank, -1);

@@ -10,6 +10,7 @@
 #include "planners/offsets/allgather_tree.hpp"
 #include "planners/offsets/cases.hpp"
 #include "planners/offsets/dimensions.hpp"
+#include "support/grids.hpp"
 
 namespace tonari {
 namespace {
@@ -58,14 +59,14 @@ TEST(DimensionOrder, GathersTheLeastOfAll) {
 
 // Dimension 1 has more values than dimension 2, so the paper visits it last.
 TEST(DimensionOrder, IsBetterThanThePapersWhereThatCountsValuesOnly) {
-  const Neighborhood near{Grid::torus({9, 9, 9}),
+  const Neighborhood near{test::torus({9, 9, 9}),
                           {{1, 1, 1}, {1, 1, 2}, {2, 1, 1}, {2, 1, 2}, {1, 2, 0}, {2, 3, 0}}};
   const Choice choice(near);
   EXPECT_LT(choice.volume(choice.order), choice.volume({0, 2, 1}));
 }
 
 TEST(DimensionOrder, OfAlltoallIsAsGiven) {
-  const Neighborhood near{Grid::torus({9, 9}), {{1, 1}, {2, 1}, {3, 1}}};
+  const Neighborhood near{test::torus({9, 9}), {{1, 1}, {2, 1}, {3, 1}}};
   const Choice choice(near);
   EXPECT_EQ(dimension_order(near, choice.axes, Collective::alltoall), (Order{0, 1}));
   EXPECT_EQ(choice.order, (Order{1, 0}));
@@ -76,12 +77,12 @@ TEST(DimensionOrder, IsThePapersWhereThereAreTooManyPlaces) {
   std::vector<Vec> offsets;
   for (int a = 1; a <= 400; ++a)
     for (int b = 1; b <= 400; ++b) offsets.push_back({a, b, 1 + a % 3, 1 + b % 2, 1});
-  const Neighborhood near{Grid::torus({999, 999, 9, 9, 9}), offsets};
+  const Neighborhood near{test::torus({999, 999, 9, 9, 9}), offsets};
   EXPECT_EQ(Choice(near).order, (Order{4, 3, 2, 0, 1}));
 }
 
 TEST(DimensionOrder, IsThePapersInManyDimensions) {
-  const Neighborhood near{Grid::torus({5, 5, 5, 5, 5, 5}),
+  const Neighborhood near{test::torus({5, 5, 5, 5, 5, 5}),
                           {{1, 1, 1, 1, 1, 1}, {2, 1, 1, 1, 1, 1}}};
   EXPECT_EQ(Choice(near).order, (Order{1, 2, 3, 4, 5, 0}));
 }

@@ -12,6 +12,7 @@
 #include "analysis/patterns.hpp"
 #include "analysis/printer.hpp"
 #include "planners/offsets/cases.hpp"
+#include "support/grids.hpp"
 
 namespace tonari {
 namespace {
@@ -69,31 +70,31 @@ std::string text_of(const Golden& golden) {
 
 std::vector<Golden> goldens() {
   return {
-      {"moore-2-1.torus.torus-3x3.9-ranks", "moore:2:1", "torus", Grid::torus({3, 3}), {0, 4}, {0}},
-      {"moore-2-1.torus.mesh-3x3.9-ranks", "moore:2:1", "torus", Grid::mesh({3, 3}), {0, 4}, {0}},
-      {"moore-2-1.linear.mesh-3x3.9-ranks", "moore:2:1", "linear", Grid::mesh({3, 3}), {0, 4}, {0}},
+      {"moore-2-1.torus.torus-3x3.9-ranks", "moore:2:1", "torus", test::torus({3, 3}), {0, 4}, {0}},
+      {"moore-2-1.torus.mesh-3x3.9-ranks", "moore:2:1", "torus", test::mesh({3, 3}), {0, 4}, {0}},
+      {"moore-2-1.linear.mesh-3x3.9-ranks", "moore:2:1", "linear", test::mesh({3, 3}), {0, 4}, {0}},
       {"octant-3.torus-direct.torus-3x3x3.27-ranks",
        "octant:3",
        "torus-direct",
-       Grid::torus({3, 3, 3}),
+       test::torus({3, 3, 3}),
        {0},
        {0}},
       {"star-3-1.joint-basis.torus-4x4x4.64-ranks",
        "star:3:1",
        "joint-basis",
-       Grid::torus({4, 4, 4}),
+       test::torus({4, 4, 4}),
        {0},
        {0}},
       {"moore-1-3.additive-basis.torus-16.16-ranks",
        "moore:1:3",
        "additive-basis",
-       Grid::torus({16}),
+       test::torus({16}),
        {0},
        {0, 1}},
       {"moore-1-3.additive-basis.mesh-16.16-ranks",
        "moore:1:3",
        "additive-basis",
-       Grid::mesh({16}),
+       test::mesh({16}),
        {0, 8},
        {0, 1}},
   };

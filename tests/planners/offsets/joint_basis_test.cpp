@@ -8,6 +8,8 @@
 
 #include "analysis/patterns.hpp"
 #include "planners/offsets/cases.hpp"
+#include "planners/offsets/check_routing.hpp"
+#include "support/grids.hpp"
 
 namespace tonari {
 namespace {
@@ -21,29 +23,29 @@ OffsetVariant joint(const Neighborhood& near) {
 TEST(JointBasis, StarInFourRounds) {  // linear, torus and torus-direct need 6
   const std::vector<Vec> star = parse_pattern("star:3:1").offsets;
   for (const Grid& grid :
-       {Grid::torus({4, 4, 4}), Grid::torus({5, 5, 5}), Grid::torus({16, 16, 16})}) {
+       {test::torus({4, 4, 4}), test::torus({5, 5, 5}), test::torus({16, 16, 16})}) {
     const OffsetVariant schedule = joint({grid, star});
     EXPECT_EQ(schedule.rounds(), 4u);
-    EXPECT_NO_THROW(schedule.routing().check());
+    EXPECT_NO_THROW(test::check(schedule.routing()));
   }
 }
 
 // On a mesh no hop may turn back, so each unit vector has only itself.
 TEST(JointBasis, StarOnAMeshNeedsEveryNeighbor) {
-  EXPECT_EQ(joint({Grid::mesh({4, 4, 4}), parse_pattern("star:3:1").offsets}).rounds(), 6u);
+  EXPECT_EQ(joint({test::mesh({4, 4, 4}), parse_pattern("star:3:1").offsets}).rounds(), 6u);
 }
 
 TEST(JointBasis, OctantNeedsOneRoundPerDimension) {  // 2^3 - 1 sums of three vectors
-  EXPECT_EQ(joint({Grid::torus({4, 4, 4}), parse_pattern("octant:3").offsets}).rounds(), 3u);
+  EXPECT_EQ(joint({test::torus({4, 4, 4}), parse_pattern("octant:3").offsets}).rounds(), 3u);
 }
 
 TEST(JointBasis, RefusesLargeNeighborhoodsWithAReason) {
-  const Neighborhood near{Grid::torus({8, 8, 8}), parse_pattern("moore:3:2").offsets};
+  const Neighborhood near{test::torus({8, 8, 8}), parse_pattern("moore:3:2").offsets};
   EXPECT_EQ(offset_joint_basis.applicable(near, Collective::alltoall),
             "the search for a joint basis is for at most 64 distinct neighbors, here are 124");
   // only 7 of them differ
   EXPECT_EQ(
-      offset_joint_basis.applicable({Grid::torus({2, 2, 2}), near.offsets}, Collective::alltoall),
+      offset_joint_basis.applicable({test::torus({2, 2, 2}), near.offsets}, Collective::alltoall),
       "");
 }
 
@@ -62,7 +64,7 @@ TEST(JointBasis, StaysWithinItsBounds) {
     EXPECT_LE(schedule.rounds(),
               test::first_schedule("torus-direct", near, Collective::alltoall).rounds())
         << test::describe(near);
-    EXPECT_NO_THROW(schedule.routing().check()) << test::describe(near);
+    EXPECT_NO_THROW(test::check(schedule.routing())) << test::describe(near);
   }
 }
 
@@ -71,7 +73,7 @@ TEST(JointBasis, StaysWithinItsBounds) {
 TEST(JointBasis, FindsHiddenVectors) {
   Random random(42);
   for (int k = 0; k < 60; ++k) {
-    const Grid grid = Grid::torus({17, 19});
+    const Grid grid = test::torus({17, 19});
     std::vector<Vec> basis, sums{Vec{}};
     for (int b = 0; b < 3; ++b) basis.push_back(Vec{random.between(1, 3), random.between(-2, 2)});
     for (const Vec& b : basis)
@@ -82,7 +84,7 @@ TEST(JointBasis, FindsHiddenVectors) {
 
 // All ranks must find the same basis, whatever the order of a hash table.
 TEST(JointBasis, IsTheSameEveryTime) {
-  const Neighborhood near{Grid::torus({6, 5, 4}), parse_pattern("moore:3:1").offsets};
+  const Neighborhood near{test::torus({6, 5, 4}), parse_pattern("moore:3:1").offsets};
   const OffsetVariant a = joint(near), b = joint(near);
   ASSERT_EQ(a.rounds(), b.rounds());
   EXPECT_TRUE(std::equal(a.routing().steps().begin(), a.routing().steps().end(),

@@ -7,6 +7,7 @@
 
 #include "plan/sabotage.hpp"
 #include "planners/offsets/cases.hpp"
+#include "support/grids.hpp"
 
 namespace tonari {
 namespace {
@@ -81,7 +82,7 @@ TEST(Messages, LinearSendsExactlyOneToEveryNeighbor) {
 
 TEST(Messages, LinearAlsoOffersAMessagePerBlock) {
   const auto near = std::make_shared<const Neighborhood>(
-      Neighborhood{Grid::torus({4}), {Vec{1}, Vec{1}, Vec{5}, Vec{0}, Vec{2}}});
+      Neighborhood{test::torus({4}), {Vec{1}, Vec{1}, Vec{5}, Vec{0}, Vec{2}}});
   const std::vector<OffsetVariant> schedules = offset_linear.variants(near, Collective::alltoall);
   ASSERT_EQ(schedules.size(), 2u);
   EXPECT_EQ(schedules[0].rounds(), 2u);
@@ -93,7 +94,7 @@ TEST(Messages, LinearAlsoOffersAMessagePerBlock) {
 
 // Plus and minus along one dimension do not wait for each other; with one port they do.
 TEST(Messages, IndependentRoundsAreSideBySide) {
-  const Neighborhood near{Grid::torus({5, 5}), {Vec{1, 0}, Vec{-1, 0}, Vec{1, 1}, Vec{-1, -1}}};
+  const Neighborhood near{test::torus({5, 5}), {Vec{1, 0}, Vec{-1, 0}, Vec{1, 1}, Vec{-1, -1}}};
   for (const char* algorithm : {"torus", "torus-direct"}) {
     const OffsetVariant schedule = test::first_schedule(algorithm, near, Collective::alltoall);
     EXPECT_EQ(schedule.rounds(), 4u);
@@ -107,7 +108,7 @@ TEST(Messages, IndependentRoundsAreSideBySide) {
 // Longest simultaneous set of open rounds: with p ports, message k may start only after both
 // messages of k - p.
 TEST(Messages, PortsBoundWhatIsUnderWay) {
-  const Neighborhood near{Grid::torus({9}), {Vec{1}, Vec{2}, Vec{3}, Vec{-1}, Vec{-2}, Vec{-3}}};
+  const Neighborhood near{test::torus({9}), {Vec{1}, Vec{2}, Vec{3}, Vec{-1}, Vec{-2}, Vec{-3}}};
   for (int ports = 1; ports <= 7; ++ports)
     EXPECT_EQ(test::first_schedule("linear", near, Collective::alltoall)
                   .plan(0, {Storage::separate, ports})
@@ -116,7 +117,7 @@ TEST(Messages, PortsBoundWhatIsUnderWay) {
 }
 
 TEST(Messages, AlternatingStorageNeedsOneScratchBlockPerBlockAtMost) {
-  const Neighborhood near{Grid::torus({9, 9}), {Vec{3, 4}, Vec{1, 0}, Vec{0, -2}, Vec{-4, 4}}};
+  const Neighborhood near{test::torus({9, 9}), {Vec{3, 4}, Vec{1, 0}, Vec{0, -2}, Vec{-4, 4}}};
   const OffsetVariant schedule = test::first_schedule("torus", near, Collective::alltoall);
   // (1, 0) needs none
   EXPECT_EQ(schedule.plan(0, {Storage::alternate, 0}).scratch_like().size(), 3u);

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "planners/offsets/cases.hpp"
+#include "planners/offsets/check_routing.hpp"
 #include "support/errors.hpp"
+#include "support/grids.hpp"
 
 namespace tonari {
 namespace {
@@ -54,7 +56,7 @@ TEST(Routing, EveryScheduleChecks) {
         Neighborhood{grid, test::random_offsets(random, grid, 15)});
     for (Collective collective : {Collective::alltoall, Collective::allgather})
       test::for_each_schedule(near, collective, [&](const OffsetVariant& schedule) {
-        EXPECT_NO_THROW(schedule.routing().check()) << schedule.label();
+        EXPECT_NO_THROW(test::check(schedule.routing())) << schedule.label();
       });
   }
 }
@@ -67,11 +69,11 @@ std::string fault(const Neighborhood& near, const std::vector<Vec>& steps,
     for (int step : path) routing.hop(step);
     routing.end_path();
   }
-  return test::error_of([&] { routing.check(); }).what();
+  return test::error_of([&] { test::check(routing); }).what();
 }
 
 TEST(Routing, CheckSaysWhatIsWrong) {
-  const Neighborhood ring{Grid::torus({5}), {Vec{2}}}, line{Grid::mesh({5}), {Vec{2}}};
+  const Neighborhood ring{test::torus({5}), {Vec{2}}}, line{test::mesh({5}), {Vec{2}}};
   EXPECT_EQ(fault(ring, {Vec{1}, Vec{1}}, {{0, 1}}), "no error was thrown");
   // 7 is 2 on a ring of 5
   EXPECT_EQ(fault(ring, {Vec{4}, Vec{3}}, {{0, 1}}), "no error was thrown");

@@ -50,11 +50,11 @@ TEST(BitRows, AreSets) {
 }
 
 // Whether there is a path, by trying all of them.
-bool reachable(const StagedGraph& graph, int a, int b, int stage) {
+bool reachable(const StagedGraph& graph, int ranks, int a, int b, int stage) {
   if (a == b) return true;
   for (int s = stage; s < graph.stages(); ++s)
-    for (int next = 0; next < graph.ranks(); ++next)
-      if (graph.open({s, a, next}) && reachable(graph, next, b, s + 1)) return true;
+    for (int next = 0; next < ranks; ++next)
+      if (graph.open({s, a, next}) && reachable(graph, ranks, next, b, s + 1)) return true;
   return false;
 }
 
@@ -76,7 +76,7 @@ TEST(StagedGraph, FindsPathsWhereThereAreAny) {
       for (int b = 0; b < ranks; ++b) {
         if (a == b) continue;
         const bool there = graph.find_path(a, b, load, path);
-        ASSERT_EQ(there, reachable(graph, a, b, 0));
+        ASSERT_EQ(there, reachable(graph, ranks, a, b, 0));
         if (there) {
           ++found;
           int at = a, stage = -1;

@@ -8,7 +8,7 @@
 namespace tonari {
 namespace {
 
-using sharing::any_pattern, sharing::expect_proven, sharing::matrix_of;
+using sharing::any_pattern, sharing::expect_proven, sharing::in_stages, sharing::matrix_of;
 
 Routes routes_of(std::initializer_list<std::vector<std::int32_t>> all) {
   Routes routes;
@@ -74,7 +74,7 @@ TEST(Routes, CutLoops) {
   EXPECT_EQ(route(0), (std::vector<std::int32_t>{0, 1}));
   EXPECT_EQ(route(1), (std::vector<std::int32_t>{0, 2, 1}));
   EXPECT_EQ(route(2), (std::vector<std::int32_t>{5, 6}));
-  EXPECT_EQ(routes.most_hops(), 2);
+  EXPECT_EQ(sharing::most_hops(routes), 2);
 }
 
 // Any walks at all, with many circles: as few messages as pairs or a few more, always proven.

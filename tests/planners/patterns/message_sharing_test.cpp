@@ -15,7 +15,7 @@
 namespace tonari {
 namespace {
 
-using sharing::any_pattern, sharing::expect_proven, sharing::matrix_of;
+using sharing::any_pattern, sharing::expect_proven, sharing::in_stages, sharing::matrix_of;
 
 std::vector<std::int32_t> origins(const CommunicationMatrix& m) {
   std::vector<std::int32_t> all;
@@ -151,7 +151,7 @@ TEST(MessageSharing, IsProvenAndNoWorseOnAnyPattern) {
         expect_proven(m, schedule, "sharing", seed);
         expect_proven(m, in_stages(m, routes), "sharing in stages", seed);
         if (HasFatalFailure()) return;
-        ASSERT_LE(routes.most_hops(), phases == 1 ? 2 : 4);
+        ASSERT_LE(sharing::most_hops(routes), phases == 1 ? 2 : 4);
         const SharedSenders shared = share_common_messages(m, stop);
         // Circles apart, messages are the true out-degrees
         if (phases == 1) {

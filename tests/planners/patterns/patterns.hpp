@@ -7,7 +7,9 @@
 #include <cmath>
 #include <random>
 
+#include "analysis/executor.hpp"
 #include "analysis/schedule_plan.hpp"
+#include "planners/patterns/routes.hpp"
 
 namespace tonari::sharing {
 
@@ -43,6 +45,38 @@ inline CommunicationMatrix any_pattern(std::mt19937& random, int most_ranks) {
       if (!silent[from] && !silent[to] && likely(from, to))
         flows.push_back({from, to, random() % 5});
   return CommunicationMatrix(ranks, flows);
+}
+
+// Every block takes its k-th hop in stage k: the shortest chains, but two ranks may exchange a
+// message per stage.
+inline MessageSchedule in_stages(const CommunicationMatrix& matrix, const Routes& routes) {
+  std::vector<BlockHop> hops;
+  for (BlockNumber b = 0; b < routes.size(); ++b)
+    for (std::size_t k = 1; k < routes[b].size(); ++k)
+      hops.push_back({static_cast<std::int32_t>(k - 1), routes[b][k - 1], routes[b][k], b});
+  return MessageSchedule(matrix, std::move(hops));
+}
+
+inline int most_hops(const Routes& routes) {
+  std::size_t most = 0;
+  for (BlockNumber b = 0; b < routes.size(); ++b) most = std::max(most, routes[b].size() - 1);
+  return static_cast<int>(most);
+}
+
+// What the plans of any schedule must achieve, with words of one byte.
+inline Delivery matrix_delivery(const CommunicationMatrix& matrix) {
+  Delivery all;
+  all.expected.resize(static_cast<std::size_t>(matrix.ranks()));
+  all.send_bytes.resize(all.expected.size());
+  all.recv_bytes.resize(all.expected.size());
+  for (int r = 0; r < matrix.ranks(); ++r) {
+    for (BlockNumber b : matrix.row(r)) all.send_bytes[r].push_back(matrix.words(b));
+    for (BlockNumber b : matrix.column(r)) {
+      all.expected[r].push_back({matrix.origin(b), b - matrix.first_of(matrix.origin(b))});
+      all.recv_bytes[r].push_back(matrix.words(b));
+    }
+  }
+  return all;
 }
 
 // Plans exist, and the reference executor proves them; metrics agree that all is delivered.
