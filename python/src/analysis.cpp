@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "analysis/crossover.hpp"
 #include "analysis/offset_delivery.hpp"
 #include "base/checked.hpp"
+#include "cost/simulator.hpp"
 
 namespace tonari {
 namespace {
@@ -90,7 +92,7 @@ Answer answer(const Question& question, const Priced& candidate, const Plan& ref
       question.rank == center ? plan : candidate.planned.plan(question.rank, question.emit));
   row.predicted = candidate.predicted;
   if (row.algorithm != offset_linear.name)
-    row.crossover_bytes = crossover_bytes(plan, reference, question.machine);
+    row.crossover_bytes = crossover_bytes({&plan, 1}, {&reference, 1}, question.machine);
   return row;
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/executor.hpp"
-#include "cost/simulator.hpp"
+#include "cost/loggp.hpp"
 #include "planners/registry.hpp"
 
 namespace tonari {

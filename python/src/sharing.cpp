@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "analysis/schedule_plan.hpp"
+#include "analysis/within_words.hpp"
 #include "base/error.hpp"
 #include "cost/simulator.hpp"
 #include "planners/patterns/balance_name.hpp"
@@ -20,7 +21,6 @@
 #include "planners/patterns/message_sharing.hpp"
 #include "planners/patterns/schedule_file.hpp"
 #include "planners/patterns/store_and_forward.hpp"
-#include "planners/patterns/within_words.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -43,7 +43,7 @@ SETTINGS = [Setting(2, 5, words) for words in (1.1, 1.25, 1.5)] + [
 
 @dataclass(frozen=True)
 class Limit:
-    """The fewest messages for a limit of words (planners/patterns/within_words.hpp)."""
+    """The fewest messages for a limit of words (analysis/within_words.hpp)."""
 
     words: float
 

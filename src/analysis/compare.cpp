@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "analysis/crossover.hpp"
 #include "analysis/graph_delivery.hpp"
 #include "analysis/plan_bytes.hpp"
 #include "base/checked.hpp"

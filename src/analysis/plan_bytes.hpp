@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "cost/simulator.hpp"
+#include "cost/effort.hpp"
 #include "plan/plan.hpp"
 #include "topology/neighborhood.hpp"
 #include "topology/vertex.hpp"

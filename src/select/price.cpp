@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cost/estimate.hpp"
+#include "cost/simulator.hpp"
 #include "planners/graphs/graph_planner.hpp"
 #include "planners/offsets/offset_planner.hpp"
 

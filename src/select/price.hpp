@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "base/checked.hpp"
-#include "cost/simulator.hpp"
+#include "cost/channel_cost.hpp"
+#include "cost/loggp.hpp"
 #include "plan/variant.hpp"
 
 namespace tonari {

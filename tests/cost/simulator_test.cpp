@@ -4,18 +4,17 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "analysis/patterns.hpp"
 #include "base/error.hpp"
+#include "cost/variants.hpp"
 #include "plan/builder.hpp"
-#include "planners/registry.hpp"
 
 namespace tonari {
 namespace {
+
+using namespace cost;
 
 // Numbers that can be told apart in a sum (in seconds, as if o were one second).
 LogGP plain() {
@@ -23,10 +22,6 @@ LogGP plain() {
   m.L = 100, m.o = 1, m.g = 3, m.G = 0.5, m.copy_block = 7, m.copy_byte = 0.25, m.typed_block = 11,
   m.eager = 64, m.rendezvous = 1000;
   return m;
-}
-
-BlockBytes blocks_of(std::uint64_t size) {
-  return [size](Slice) { return size; };
 }
 
 // Blocks of so many bytes, by these numbers.
@@ -295,29 +290,6 @@ TEST(Simulate, ABorderRankAloneIsServedAsIfItsPeersDidAlike) {
 
 // Patterns on grids.
 
-std::shared_ptr<const Neighborhood> near(const std::string& name, int size, bool periodic = true) {
-  const Pattern pattern = parse_pattern(name);
-  const std::vector<int> sizes(pattern.dimensions, size);
-  bool flags[max_dimensions];
-  std::fill(std::begin(flags), std::end(flags), periodic);
-  return std::make_shared<const Neighborhood>(
-      Neighborhood{Grid(sizes, std::span<const bool>(flags, sizes.size())), pattern.offsets});
-}
-
-// The first few variants of every algorithm that can be used.
-std::vector<OffsetVariant> schedules(std::shared_ptr<const Neighborhood> where,
-                                     Collective collective, std::size_t most = 3) {
-  std::vector<OffsetVariant> all;
-  for (const AlgorithmRow& row : algorithms()) {
-    if (!row.offsets || !row.offsets->applicable(*where, collective).empty()) continue;
-    std::vector<OffsetVariant> variants = row.offsets->variants(where, collective);
-    for (std::size_t k = 0; k < std::min(most, variants.size()); ++k)
-      all.push_back(std::move(variants[k]));
-  }
-  return all;
-}
-
-const Collective both[] = {Collective::alltoall, Collective::allgather};
 const ChannelCost channels[] = {{}, {true, 0, true}, {false, 4000, true}};
 
 std::vector<Plan> all_plans(const OffsetVariant& schedule, EmitOptions options = {}) {
@@ -398,78 +370,6 @@ TEST(Simulate, APortsLimitIsNeverFaster) {
   const Plan plan = linear.plan(0, {Storage::separate, 1}), free = linear.plan(0);
   EXPECT_GT(simulate({&plan, 1}, blocks_of(1), {}), 2 * simulate({&free, 1}, blocks_of(1), {}))
       << "26 latencies instead of one";
-}
-
-TEST(Estimate, OrdersAsTheSimulatorDoes) {
-  const LogGP machine;
-  for (const char* pattern : {"moore:3:1", "moore:3:3", "star:3:1"})
-    for (Collective collective : both)
-      for (const ChannelCost& channel : {ChannelCost{}, ChannelCost{true, 0, true}}) {
-        const std::vector<OffsetVariant> all = schedules(near(pattern, 16), collective, 6);
-        for (std::uint64_t size = 1; size <= 256 << 10; size *= 4) {
-          std::vector<double> simulated, estimated;
-          for (const OffsetVariant& schedule : all) {
-            const Plan plan = schedule.plan(0);
-            simulated.push_back(simulate({&plan, 1}, blocks_of(size), machine, channel));
-            estimated.push_back(estimate(schedule, static_cast<double>(size), machine, channel));
-          }
-          const auto where = [&] {
-            return text(pattern, " ", name(collective), ", ", size, " bytes, typed ",
-                        channel.typed);
-          };
-          for (std::size_t a = 0; a < all.size(); ++a)
-            for (std::size_t b = 0; b < all.size(); ++b)
-              if (2 * simulated[a] < simulated[b]) {
-                EXPECT_LT(estimated[a], estimated[b])
-                    << where() << ": " << all[a].label() << " and " << all[b].label();
-              }
-          const auto guess =
-              std::min_element(estimated.begin(), estimated.end()) - estimated.begin();
-          EXPECT_LE(simulated[guess], 1.5 * *std::min_element(simulated.begin(), simulated.end()))
-              << where() << ": guessed " << all[guess].label();
-        }
-      }
-}
-
-TEST(Estimate, NothingToSendTakesNoTime) {
-  const auto nobody = std::make_shared<const Neighborhood>(Neighborhood{Grid::torus({3}), {}});
-  for (const OffsetVariant& schedule : schedules(nobody, Collective::alltoall))
-    EXPECT_EQ(estimate(schedule, 8, {}), 0);
-}
-
-TEST(Crossover, IsWhereTheOrderChanges) {
-  const LogGP machine;
-  int between = 0;
-  for (const char* pattern : {"moore:3:1", "moore:2:1", "octant:3", "moore:2:3"}) {
-    const std::vector<OffsetVariant> all = schedules(near(pattern, 9), Collective::alltoall);
-    const Plan linear = all[0].plan(0);
-    for (const OffsetVariant& schedule : all) {
-      const Plan plan = schedule.plan(0);
-      const std::int64_t size = crossover_bytes(plan, linear, machine);
-      const auto faster = [&](std::int64_t bytes) {
-        return simulate({&plan, 1}, blocks_of(bytes), machine) <
-               simulate({&linear, 1}, blocks_of(bytes), machine);
-      };
-      if (size <= 0) {
-        EXPECT_EQ(faster(size == 0 ? 1 : 1 << 30), size == -1)
-            << pattern << ", " << schedule.label();
-        continue;
-      }
-      ++between;
-      EXPECT_TRUE(faster(size - 1)) << pattern << ", " << schedule.label() << ", " << size;
-      EXPECT_FALSE(faster(size)) << pattern << ", " << schedule.label() << ", " << size;
-    }
-  }
-  EXPECT_GE(between, 4);
-}
-
-TEST(Crossover, NeverAndAlways) {
-  const std::vector<OffsetVariant> all = schedules(near("moore:3:1", 9), Collective::alltoall);
-  const Plan linear = all[0].plan(0), torus = all[1].plan(0);
-  EXPECT_EQ(crossover_bytes(linear, linear, LogGP{}), 0) << "never faster than itself";
-  LogGP free_copies;  // no bandwidth to lose
-  free_copies.G = free_copies.copy_byte = 1e-30;
-  EXPECT_EQ(crossover_bytes(torus, linear, free_copies), -1);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "planners/patterns/within_words.hpp"
+#include "analysis/within_words.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -7,9 +7,9 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/circulant.hpp"
 #include "base/error.hpp"
 #include "planners/patterns/balanced.hpp"
-#include "planners/patterns/circulant.hpp"
 #include "planners/patterns/many_stages.hpp"
 #include "planners/patterns/message_sharing.hpp"
 #include "planners/patterns/store_and_forward.hpp"

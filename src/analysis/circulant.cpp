@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "planners/patterns/circulant.hpp"
+#include "analysis/circulant.hpp"
 
 #include <algorithm>
 #include <random>
