@@ -7,7 +7,7 @@ from pathlib import Path
 FLOORS = [
     ["base"],
     ["topology", "plan", "copy", "memory", "report"],
-    ["planners/offsets", "planners/patterns", "planners/in_place", "layout"],
+    ["planners/offsets", "planners/patterns", "planners/in_place", "layout", "device"],
     ["cost"],
     ["planners/graphs"],
     ["planners"],

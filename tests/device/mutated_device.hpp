@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A device in front of another one that forgets one call which orders something: the code above it
+// is then one with an event, a flag or a synchronization taken out, and no line of it was changed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/simulated_device.hpp"
+
+namespace tonari::test {
+
+// A call that orders something: the n-th of a function of the code.
+struct OrderingCall {
+  std::string function;
+  std::size_t number = 0;
+  std::string call;
+  std::size_t flags = 0;  // of a list, the most that were seen
+};
+
+struct Mutant {
+  std::string function;  // empty: nothing is changed
+  std::size_t number = 0;
+  enum class Change : std::uint8_t { nothing, left_out, one_flag_left_out, one_exchange_early };
+  Change change = Change::nothing;
+  std::size_t flag = 0;  // of the list
+  std::string name;
+};
+
+// All mutants of these calls: each is left out, each flag of a list is, and each wait for flags is
+// content with the exchange before of the same parity.
+inline std::vector<Mutant> mutants_of(const std::vector<OrderingCall>& calls) {
+  using Change = Mutant::Change;
+  std::vector<Mutant> mutants;
+  for (const OrderingCall& call : calls) {
+    const std::string name = text(call.function, " ", call.number, " ", call.call);
+    mutants.push_back({call.function, call.number, Change::left_out, 0, name});
+    for (std::size_t flag = 0; call.flags > 1 && flag < call.flags; ++flag)
+      mutants.push_back({call.function, call.number, Change::one_flag_left_out, flag,
+                         text(name, " without flag ", flag)});
+    if (call.call == "wait_flags")
+      mutants.push_back({call.function, call.number, Change::one_exchange_early, 0,
+                         name + " of the exchange before"});
+  }
+  return mutants;
+}
+
+class MutatedDevice final : public Device {
+ public:
+  // `device` must have a stream left: records that were taken out happen there instead.
+  MutatedDevice(SimulatedDevice& device, int number)
+      : device_(device), number_(number), idle_(device.make_stream(number)) {}
+  ~MutatedDevice() override { device_.end_stream(idle_); }
+
+  void mutate(const Mutant& mutant) { mutant_ = mutant; }
+  // The code's function that calls from now on.
+  void enter(const std::string& function) {
+    function_ = function;
+    next_ = 0;
+  }
+  const std::vector<OrderingCall>& calls() const { return calls_; }
+
+  // ---- calls that order
+  void write_flags(DeviceStream stream, std::span<const FlagValue> flags) override {
+    if (!left_out("write_flags", flags.size())) device_.write_flags(stream, changed(flags));
+  }
+  void wait_flags(DeviceStream stream, std::span<const FlagValue> flags) override {
+    if (!left_out("wait_flags", flags.size())) device_.wait_flags(stream, changed(flags));
+  }
+  void record(DeviceStream stream, DeviceEvent event) override {
+    device_.record(left_out("record") ? idle_ : stream, event);
+  }
+  void wait_event(DeviceStream stream, DeviceEvent event) override {
+    if (!left_out("wait_event")) device_.wait_event(stream, event);
+  }
+  void synchronize(DeviceStream stream) override {
+    if (!left_out("synchronize")) device_.synchronize(stream);
+  }
+  void synchronize(DeviceEvent event) override {
+    if (!left_out("synchronize")) device_.synchronize(event);
+  }
+  bool query(DeviceEvent event) override {
+    const bool out = left_out("query");
+    const bool done = out || device_.query(event);
+    if (!done) --next_;  // the same call comes again
+    return done;
+  }
+
+  // ---- the others
+  int devices() const override { return device_.devices(); }
+  Capability ability(Ability which) const override { return device_.ability(which); }
+  MemoryAt memory_at(const void* address) const override { return device_.memory_at(address); }
+  std::byte* allocate(MemoryKind kind, int device, Bytes bytes) override {
+    return device_.allocate(kind, device, bytes);
+  }
+  void free(std::byte* base) override { device_.free(base); }
+  MemoryHandle export_memory(const std::byte* address) const override {
+    return device_.export_memory(address);
+  }
+  std::byte* import_memory(const MemoryHandle& handle) override {
+    return device_.import_memory(handle);
+  }
+  Bytes granularity(int device) const override { return device_.granularity(device); }
+  DeviceRegion make_region(int device, Bytes bytes) override {
+    return device_.make_region(device, bytes);
+  }
+  void free_region(DeviceRegion region) override { device_.free_region(region); }
+  std::byte* map_regions(std::span<const DeviceRegion> regions) override {
+    return device_.map_regions(regions);
+  }
+  DeviceStream make_stream(int device) override { return device_.make_stream(device); }
+  void end_stream(DeviceStream stream) override { device_.end_stream(stream); }
+  int device_of(DeviceStream stream) const override { return device_.device_of(stream); }
+  bool captures(DeviceStream stream) const override { return device_.captures(stream); }
+  void copy(DeviceStream stream, std::byte* to, const std::byte* from, Bytes bytes) override {
+    device_.copy(stream, to, from, bytes);
+  }
+  DeviceTable make_table(int device, std::span<const Move> moves) override {
+    return device_.make_table(device, moves);
+  }
+  void free_table(DeviceTable table) override { device_.free_table(table); }
+  void move(DeviceStream stream, DeviceTable table) override { device_.move(stream, table); }
+  DeviceEvent make_event(int device) override { return device_.make_event(device); }
+  void end_event(DeviceEvent event) override { device_.end_event(event); }
+
+ private:
+  using Change = Mutant::Change;
+
+  // Notes the call, and whether it is the one that is left out.
+  bool left_out(const char* call, std::size_t flags = 0) {
+    const std::size_t number = next_++;
+    note(number, call, flags);
+    meant_ = mutant_.function == function_ && mutant_.number == number;
+    return meant_ && mutant_.change == Change::left_out;
+  }
+  void note(std::size_t number, const char* call, std::size_t flags) {
+    for (OrderingCall& known : calls_)
+      if (known.function == function_ && known.number == number) {
+        known.flags = std::max(known.flags, flags);
+        return;
+      }
+    calls_.push_back({function_, number, call, flags});
+  }
+  std::vector<FlagValue> changed(std::span<const FlagValue> flags) const {
+    std::vector<FlagValue> left(flags.begin(), flags.end());
+    if (meant_ && mutant_.change == Change::one_flag_left_out && mutant_.flag < left.size())
+      left.erase(left.begin() + static_cast<std::ptrdiff_t>(mutant_.flag));
+    if (meant_ && mutant_.change == Change::one_exchange_early)
+      for (FlagValue& flag : left) flag.value -= std::min<std::uint64_t>(flag.value, 2);
+    return left;
+  }
+
+  SimulatedDevice& device_;
+  int number_;
+  DeviceStream idle_;
+  Mutant mutant_;
+  bool meant_ = false;
+  std::string function_;
+  std::size_t next_ = 0;
+  std::vector<OrderingCall> calls_;
+};
+
+}  // namespace tonari::test

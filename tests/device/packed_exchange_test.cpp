@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "device/packed_exchange.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "device/exchange_world.hpp"
+#include "device/offers_by_line.hpp"
+#include "memory/child.hpp"
+#include "support/errors.hpp"
+#include "support/random_cases.hpp"
+
+namespace tonari::test {
+namespace {
+
+std::vector<WorldShape> shapes() {
+  return {own_neighbors(), two_neighbors(), one_way(), passing_around()};
+}
+
+SimulatedOptions alone(bool watch_order = true) {
+  SimulatedOptions options;
+  options.patience = 0;
+  options.watch_order = watch_order;
+  return options;
+}
+
+// Cases on one world, the last of which ends it. Returns what is wrong.
+std::string played(const WorldShape& shape, const SimulatedOptions& options, std::uint64_t first,
+                   std::uint64_t cases, const Mutant& mutant = {}) {
+  std::uint64_t seed = first;
+  try {
+    ExchangeWorld world(shape, options, seed, mutant);
+    world.connect(world.offers());
+    for (; seed < first + cases - 1 && world.wrong() == 0; ++seed) world.run(seed);
+    if (world.wrong() == 0) world.finish(seed);
+    return world.wrong() ? text(world.wrong(), " wrong words until seed ", seed) : "";
+  } catch (const std::exception& error) {
+    return text(error.what(), " (seed ", seed, ")");
+  }
+}
+
+constexpr std::uint64_t cases_of_a_world = 100;
+
+void play_all(std::uint64_t cases) {
+  for (const WorldShape& shape : shapes())
+    for (std::uint64_t seed = 0; seed < random_cases(cases); seed += cases_of_a_world)
+      ASSERT_EQ(played(shape, alone(), seed, cases_of_a_world), "") << shape.name;
+}
+
+TEST(PackedExchange, EveryReaderSeesWhatWasSentWhateverTheOrder) { play_all(1'000); }
+
+TEST(PackedExchange, HundredThousandCasesAreRight) { play_all(25'000); }
+
+// ---- what orders is needed
+
+// So many calls that order something does the source have.
+std::size_t ordering_calls_in_source() {
+  std::ifstream file(std::string(TONARI_GOLDENS) + "/../../src/device/packed_exchange.cpp");
+  const std::string source{std::istreambuf_iterator<char>(file), {}};
+  const std::regex call(
+      "device_\\.(write_flags|wait_flags|record|wait_event|synchronize|query)\\(");
+  return static_cast<std::size_t>(
+      std::distance(std::sregex_iterator(source.begin(), source.end(), call), {}));
+}
+
+std::vector<OrderingCall> calls_of(const WorldShape& shape) {
+  ExchangeWorld world(shape, alone(), 0);
+  world.connect(world.offers());
+  for (std::uint64_t seed = 0; seed < 10; ++seed) world.run(seed);
+  world.finish(10);
+  return world.calls();
+}
+
+// Whether one of the first worlds goes wrong.
+bool caught(const WorldShape& shape, bool watch_order, const Mutant& mutant) {
+  constexpr std::uint64_t worlds = 100, cases = 5;
+  for (std::uint64_t world = 0; world < worlds; ++world)
+    if (!played(shape, alone(watch_order), world * cases, cases, mutant).empty()) return true;
+  return false;
+}
+
+// Mutants that some shape catches, and those that none does.
+struct Count {
+  std::set<std::string> caught, missed, calls;
+};
+Count count_mutants(bool watch_order) {
+  Count count;
+  for (const WorldShape& shape : shapes()) {
+    const std::vector<OrderingCall> calls = calls_of(shape);
+    for (const OrderingCall& call : calls) count.calls.insert(text(call.function, call.number));
+    for (const Mutant& mutant : mutants_of(calls))
+      if (!count.caught.contains(mutant.name))
+        (caught(shape, watch_order, mutant) ? count.caught : count.missed).insert(mutant.name);
+  }
+  for (const std::string& name : count.caught) count.missed.erase(name);
+  return count;
+}
+
+void expect_all_caught(bool watch_order) {
+  const Count count = count_mutants(watch_order);
+  EXPECT_EQ(count.calls.size(), ordering_calls_in_source());
+  EXPECT_EQ(count.missed, std::set<std::string>{});
+  EXPECT_EQ(count.caught.size(), 33u);
+}
+
+TEST(PackedExchange, AllThatOrdersIsNeeded) { expect_all_caught(true); }
+
+// Without the clocks that find what nothing orders: some seed shows it by what arrives.
+TEST(PackedExchange, WhateverIsLeftOutSpoilsData) { expect_all_caught(false); }
+
+// ---- between processes
+
+void play_beside(Line& line, std::int32_t rank, std::uint64_t cases) {
+  ExchangeWorld world(two_neighbors(), {}, static_cast<std::uint64_t>(rank), {}, rank, rank + 1);
+  PackedOffers offers = world.offers();
+  tell_offer(line, offers.at(rank));
+  offers[1 - rank] = hear_offer(line);
+  world.connect(offers);
+  for (std::uint64_t seed = 0; seed < cases; ++seed) world.run(seed);
+  world.finish(cases);
+  EXPECT_EQ(world.wrong(), 0u) << "of rank " << rank;
+}
+
+TEST(PackedExchange, ProcessesReachEachOtherByHandles) {
+  Child child([](Line& line) { play_beside(line, 1, 100); });
+  play_beside(child.line(), 0, 100);
+  child.finish();
+}
+
+TEST(PackedExchange, APeerThatEndedIsNotWaitedForForever) {
+  Child child([](Line& line) {
+    ExchangeWorld world(two_neighbors(), {}, 1, {}, 1, 2);
+    tell_offer(line, world.offers().at(1));
+    line.hear();
+  });
+  SimulatedOptions impatient;
+  impatient.patience = 0.01;
+  ExchangeWorld world(two_neighbors(), impatient, 0, {}, 0, 1);
+  PackedOffers offers = world.offers();
+  offers[1] = hear_offer(child.line());
+  world.connect(offers);
+  child.kill();
+  expect_sentence(error_of([&] { world.run(0); }), Errc::peer,
+                  {"no process went on", "waits for a flag", "which is 0 and should become"});
+}
+
+// ---- what is refused
+
+struct Pair {
+  SimulatedDevice device{alone()};
+  std::byte* memory = device.allocate(MemoryKind::device, 0, 64);
+  DeviceStream stream = device.make_stream(0);
+
+  PackedMessage message(std::int32_t peer, std::ptrdiff_t at, std::size_t bytes = 8) const {
+    PackedMessage message{peer, 3, memory, {}};
+    message.layout.add(at, bytes);
+    return message;
+  }
+};
+
+TEST(PackedExchange, RefusesMoreThanTwoInFlightAndWaitsForNone) {
+  Pair p;
+  PackedExchange exchange(p.device, 0, 0, {p.message(0, 8)}, {p.message(0, 0)});
+  exchange.connect({});
+  expect_sentence(error_of([&] { exchange.wait_on(p.stream); }), Errc::active,
+                  {"no exchange is in flight"});
+  exchange.start_on(p.stream);
+  exchange.start_on(p.stream);
+  expect_sentence(error_of([&] { exchange.start_on(p.stream); }), Errc::active,
+                  {"two exchanges are in flight"});
+  exchange.wait_on(p.stream);
+  expect_sentence(error_of([&] { exchange.finish([] {}); }), Errc::active,
+                  {"an exchange is in flight"});
+  exchange.wait_on(p.stream);
+  exchange.finish([] {});
+}
+
+TEST(PackedExchange, RefusesToBeCaptured) {
+  Pair p;
+  PackedExchange exchange(p.device, 0, 0, {p.message(0, 8)}, {p.message(0, 0)});
+  exchange.connect({});
+  p.device.begin_capture(p.stream);
+  expect_sentence(error_of([&] { exchange.start_on(p.stream); }), Errc::active,
+                  {"cannot be captured", "end the capture first"});
+  p.device.end_capture(p.stream);
+  exchange.start_on(p.stream);
+  exchange.wait_on(p.stream);
+  exchange.finish([] {});
+}
+
+TEST(PackedExchange, RefusesPeersThatExpectSomethingElse) {
+  Pair p;
+  PackedExchange exchange(p.device, 0, 0, {}, {p.message(1, 0)});
+  expect_sentence(error_of([&] { exchange.connect({}); }), Errc::mismatch,
+                  {"rank 1 has offered no memory"});
+  PackedExchange shorter(p.device, 0, 1, {p.message(0, 8, 4)}, {});
+  expect_sentence(error_of([&] { exchange.connect({{1, shorter.offer()}}); }), Errc::mismatch,
+                  {"no rank expects message 3 of 8 bytes of rank 0"});
+}
+
+TEST(PackedExchange, RefusesAnOfferThatDoesNotLieInItsMemory) {
+  Pair p;
+  PackedExchange peer(p.device, 0, 1, {p.message(0, 8)}, {});
+  const PackedOffer offer = peer.offer();
+  const auto refused = [&](auto change, const std::string& sentence) {
+    PackedOffer changed = offer;
+    change(changed);
+    PackedExchange exchange(p.device, 0, 0, {}, {p.message(1, 0)});
+    expect_sentence(error_of([&] { exchange.connect({{1, changed}}); }), Errc::argument,
+                    {sentence});
+  };
+  refused([](PackedOffer& o) { o.inbox.bytes += 1; }, "offers less memory");
+  refused([](PackedOffer& o) { o.inbox.arrived[0].at = 4; }, "do not lie");
+  refused([](PackedOffer& o) { o.inbox.arrived[0].at = ~Bytes{7}; }, "do not lie");
+  refused([](PackedOffer& o) { o.inbox.slots[0].at += 128; }, "do not lie");
+  refused([](PackedOffer& o) { o.inbox.slots[0].each = ~Bytes{0} / 2; }, "do not lie");
+}
+
+TEST(PackedExchange, RefusesDevicesWithoutWhatItNeeds) {
+  for (const Ability lacking : {Ability::flags_in_order, Ability::export_memory}) {
+    SimulatedOptions options = alone();
+    options.lacks = {lacking};
+    SimulatedDevice device(options);
+    const std::string why = device.ability(lacking).why_not;
+    expect_sentence(error_of([&] { PackedExchange(device, 0, 0, {}, {}); }), Errc::argument, {why});
+  }
+}
+
+TEST(PackedExchange, GivesBackAllMemory) {
+  SimulatedOptions options = alone();
+  options.memory = 1 << 16;
+  SimulatedDevice device(options);
+  std::byte* const memory = device.allocate(MemoryKind::device, 0, 1 << 14);
+  for (int k = 0; k < 10; ++k) {  // each takes more than a third of what is left
+    PackedMessage in{0, 0, memory, {}}, out{0, 0, memory, {}};
+    in.layout.add(0, 1 << 13);
+    out.layout.add(1 << 13, 1 << 13);
+    PackedExchange exchange(device, 0, 0, {in}, {out});
+    exchange.connect({});
+    const DeviceStream stream = device.make_stream(0);
+    exchange.start_on(stream);
+    exchange.wait_on(stream);
+    exchange.finish([] {});
+    device.end_stream(stream);
+  }
+}
+
+}  // namespace
+}  // namespace tonari::test
