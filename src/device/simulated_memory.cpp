@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int32_t simulated_kind = 0x51D;
 constexpr std::size_t most_freed = 256;
-constexpr int uninitialized = 0xA5;  // so that a forgotten initialization shows
+constexpr int uninitialized = 0x5A;  // so that a forgotten initialization shows
 
 Bytes in_pages(Bytes bytes) { return round_up(bytes, system_page()); }
 

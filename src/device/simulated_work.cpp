@@ -155,8 +155,10 @@ class FlagWaits final : public FlagWork {
   WorkPointer again() const override { return flag_waits(flags_); }
 
  private:
+  // Differences count, as on real devices, so numbers may begin again at 0.
   static bool is_set(const SimulatedFlag& flag) {
-    return word(flag).load(std::memory_order_acquire) >= flag.value;
+    const std::uint64_t now = word(flag).load(std::memory_order_acquire);
+    return static_cast<std::int64_t>(now - flag.value) >= 0;
   }
 };
 

@@ -19,6 +19,19 @@ Layout layout_of(const Words& words) {
   return layout;
 }
 
+// What a kernel touches that uses each of these words, which become ascending.
+std::vector<SimulatedDevice::Touched> bytes_of(const std::byte* memory, Words& words) {
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  std::vector<SimulatedDevice::Touched> bytes;
+  const Layout layout = layout_of(words);
+  for (const Run& run : layout.runs())
+    for (std::size_t k = 0; k < run.count; ++k)
+      bytes.push_back(
+          {memory + run.offset + run.stride * static_cast<std::ptrdiff_t>(k), run.length});
+  return bytes;
+}
+
 // ---- shapes
 
 constexpr int side = 4, with_ghosts = side + 2;
@@ -104,25 +117,13 @@ void ExchangeWorld::make(std::int32_t number) {
   rank.last = rank.waited = rank.streams[0];
   std::vector<PackedMessage> in, out;
   for (const auto& [from, to, tag, source, target] : shape_.messages) {
-    if (from == number) {
-      out.push_back({to, tag, rank.memory, layout_of(source)});
-      rank.sources.insert(rank.sources.end(), source.begin(), source.end());
-    }
-    if (to == number) {
-      in.push_back({from, tag, rank.memory, layout_of(target)});
-      rank.targets.insert(rank.targets.end(), target.begin(), target.end());
-    }
+    if (from == number) out.push_back({to, tag, rank.memory, layout_of(source)});
+    if (to == number) in.push_back({from, tag, rank.memory, layout_of(target)});
+    if (from == number) rank.sources.insert(rank.sources.end(), source.begin(), source.end());
+    if (to == number) rank.targets.insert(rank.targets.end(), target.begin(), target.end());
   }
-  for (auto [words, bytes] : {std::pair(&rank.sources, &rank.source_bytes),
-                              std::pair(&rank.targets, &rank.target_bytes)}) {
-    std::sort(words->begin(), words->end());
-    words->erase(std::unique(words->begin(), words->end()), words->end());
-    const Layout layout = layout_of(*words);
-    for (const Run& run : layout.runs())
-      for (std::size_t k = 0; k < run.count; ++k)
-        bytes->push_back(
-            {rank.memory + run.offset + run.stride * static_cast<std::ptrdiff_t>(k), run.length});
-  }
+  rank.source_bytes = bytes_of(rank.memory, rank.sources);
+  rank.target_bytes = bytes_of(rank.memory, rank.targets);
   enter("make");
   rank.exchange =
       std::make_unique<PackedExchange>(mutated_, 0, number, std::move(in), std::move(out));
@@ -155,22 +156,24 @@ void ExchangeWorld::begin(std::uint64_t seed) {
 }
 
 void ExchangeWorld::plan(SimulatedRandom& random) {
+  using Kind = Step::Kind;
   for (std::uint64_t left = 1 + random.below(3); left > 0; --left) {
     const bool two = !shape_.passes_on && random.below(2) == 0;
-    for (int k = 0; k <= two; ++k) {
-      if (!shape_.passes_on || random.below(4) == 0) plan_all(Step::Kind::produce, random);
-      plan_all(Step::Kind::start, random);
-    }
+    if (!shape_.passes_on || random.below(4) == 0) plan_all(Kind::produce, random);
+    plan_all(Kind::start, random);
+    const bool beside = two && random.below(2) == 0;
+    if (two && !beside) plan_all(Kind::produce, random);
+    if (two) plan_all(Kind::start, random, false, beside);
     const bool between = random.below(2) == 0;
-    plan_all(Step::Kind::wait, random);
-    if (between || (!two && !shape_.passes_on)) plan_all(Step::Kind::consume, random);
-    if (!two) continue;
-    plan_all(Step::Kind::wait, random, between);
-    if (random.below(2) == 0) plan_all(Step::Kind::consume, random);
+    plan_all(Kind::wait, random);
+    if (between || (!two && !shape_.passes_on)) plan_all(Kind::consume, random);
+    if (two) plan_all(Kind::wait, random, between);
+    if (two && random.below(2) == 0) plan_all(Kind::consume, random);
   }
 }
 
-void ExchangeWorld::plan_all(Step::Kind kind, SimulatedRandom& random, bool behind_consumer) {
+void ExchangeWorld::plan_all(Step::Kind kind, SimulatedRandom& random, bool behind_consumer,
+                             bool beside) {
   if (kind == Step::Kind::start) in_flight_.emplace_back();
   const std::uint64_t salt = random.next();
   for (std::int32_t rank = 0; rank < shape_.ranks; ++rank) {
@@ -178,7 +181,8 @@ void ExchangeWorld::plan_all(Step::Kind kind, SimulatedRandom& random, bool behi
     const std::size_t stream = random.below(streams_of_a_rank);
     const std::size_t here = static_cast<std::size_t>(rank - first_);
     if (rank < first_ || here >= ranks_.size()) continue;
-    ranks_[here].steps.push_back({kind, ranks_[here].streams[stream], values, behind_consumer});
+    Rank& mine = ranks_[here];
+    mine.steps.push_back({kind, mine.streams[stream], values, behind_consumer, beside});
   }
   if (kind == Step::Kind::wait) in_flight_.erase(in_flight_.begin());
 }
@@ -235,23 +239,28 @@ void ExchangeWorld::issue(SimulatedRandom& random) {
 // A program orders what it does with its own memory: a step goes behind the last one, writing and
 // reading behind the last unpacking. An exchange orders its own.
 void ExchangeWorld::issue(Rank& rank, const Step& step) {
-  const auto kind = step.kind;
   using Kind = Step::Kind;
-  if (kind != Kind::wait || step.behind_consumer) follow(rank, step.stream, rank.last);
-  if (kind == Kind::produce || kind == Kind::consume) follow(rank, step.stream, rank.waited);
-  if (kind == Kind::produce) write(rank, step);
-  if (kind == Kind::consume) read(rank, step);
-  if (kind == Kind::start) {
-    enter("start_on");
-    rank.exchange->start_on(step.stream);
-  }
-  if (kind == Kind::wait) {
-    enter("wait_on");
-    rank.exchange->wait_on(step.stream);
-    rank.waited = step.stream;
-  } else {
-    rank.last = step.stream;
-  }
+  if (step.kind == Kind::start) return start(rank, step);
+  if (step.kind == Kind::wait) return wait(rank, step);
+  follow(rank, step.stream, rank.last);
+  follow(rank, step.stream, rank.waited);
+  step.kind == Kind::produce ? write(rank, step) : read(rank, step);
+  rank.last = step.stream;
+}
+
+void ExchangeWorld::start(Rank& rank, const Step& step) {
+  if (!step.beside) rank.before_start = rank.last;
+  follow(rank, step.stream, rank.before_start);
+  enter("start_on");
+  rank.exchange->start_on(step.stream);
+  rank.last = step.stream;
+}
+
+void ExchangeWorld::wait(Rank& rank, const Step& step) {
+  if (step.behind_consumer) follow(rank, step.stream, rank.last);
+  enter("wait_on");
+  rank.exchange->wait_on(step.stream);
+  rank.waited = step.stream;
 }
 
 void ExchangeWorld::follow(Rank& rank, DeviceStream stream, DeviceStream behind) {

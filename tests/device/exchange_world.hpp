@@ -61,7 +61,9 @@ class ExchangeWorld {
     enum class Kind : std::uint8_t { produce, start, wait, consume } kind;
     DeviceStream stream;
     std::shared_ptr<const Values> values;  // to write, or to expect
-    bool behind_consumer = false;
+    // a wait that the program orders behind its consumer, a start that it does not order behind the
+    // start before
+    bool behind_consumer = false, beside = false;
   };
   struct Rank {
     std::byte* memory = nullptr;
@@ -72,17 +74,21 @@ class ExchangeWorld {
     std::vector<SimulatedDevice::Touched> source_bytes, target_bytes;
     std::vector<Step> steps;
     std::size_t next = 0;
-    DeviceStream last, waited;  // where the program's last step, and the last unpacking, went
+    // where the program's last step, what was before the last start, and the last unpacking went
+    DeviceStream last, before_start, waited;
   };
 
   void make(std::int32_t number);
   void begin(std::uint64_t seed);
   void enter(const std::string& function) { mutated_.enter(function); }
   void plan(SimulatedRandom& random);
-  void plan_all(Step::Kind kind, SimulatedRandom& random, bool behind_consumer = false);
+  void plan_all(Step::Kind kind, SimulatedRandom& random, bool behind_consumer = false,
+                bool beside = false);
   std::shared_ptr<const Values> played(std::int32_t rank, Step::Kind kind, std::uint64_t salt);
   void issue(SimulatedRandom& random);
   void issue(Rank& rank, const Step& step);
+  void start(Rank& rank, const Step& step);
+  void wait(Rank& rank, const Step& step);
   void follow(Rank& rank, DeviceStream stream, DeviceStream behind);
   void write(Rank& rank, const Step& step);
   void read(Rank& rank, const Step& step);

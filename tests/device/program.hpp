@@ -9,19 +9,16 @@
 
 namespace tonari::test {
 
-inline SimulatedOptions alone() {
+// No other process takes part.
+inline SimulatedOptions alone(bool watch_order = true) {
   SimulatedOptions options;
   options.patience = 0;
+  options.watch_order = watch_order;
   return options;
 }
 inline SimulatedOptions two_devices() {
   SimulatedOptions options = alone();
   options.devices = 2;
-  return options;
-}
-inline SimulatedOptions without_clocks() {
-  SimulatedOptions options = alone();
-  options.watch_order = false;
   return options;
 }
 

@@ -20,7 +20,7 @@ template <class Work>
 std::set<int> outcomes(Work work) {
   std::set<int> outcomes;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    Program p(without_clocks(), seed);
+    Program p(alone(false), seed);
     p.fill(p.memory, Program::bytes, 0);
     work(p);
     p.let_run();
@@ -85,7 +85,7 @@ TEST(SimulatedStreams, WaitForFlags) {
 TEST(SimulatedStreams, CopiesTakeTime) {
   std::set<std::set<int>> mixtures;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    Program p(without_clocks(), seed);
+    Program p(alone(false), seed);
     p.fill(p.memory, 64, 1);
     p.device.copy(p.first, p.memory + 64, p.memory, 64);
     p.set(p.second, p.memory, 64, 2);
@@ -238,6 +238,22 @@ TEST(SimulatedStreams, HaveALimit) {
     for (int k = 0; k < 100; ++k) p.device.make_stream(0);
   });
   expect_sentence(error, Errc::memory, {"at most 31 streams"});
+}
+
+TEST(SimulatedFlags, BeginAgainAtZero) {
+  Program p;
+  auto* const word = reinterpret_cast<std::uint64_t*>(p.device.allocate(MemoryKind::pinned, 0, 8));
+  const FlagValue last{word, ~std::uint64_t{0}};
+  p.device.write_flags(p.first, {&last, 1});
+  p.device.synchronize(p.first);
+  const FlagValue next{word, 1};
+  p.device.wait_flags(p.first, {&next, 1});
+  expect_sentence(error_of([&] { p.device.synchronize(p.first); }), Errc::internal,
+                  {"no stream can go on"});
+  p.device.write_flags(p.second, {&next, 1});
+  p.let_run();
+  p.device.wait_flags(p.first, {&last, 1});
+  p.let_run();
 }
 
 TEST(SimulatedFlags, MistakesAreSentences) {
