@@ -49,9 +49,8 @@ std::string name_of(const Setting& row) {
 
 std::string where_of(const Setting& row) {
   std::string list;
-  for (unsigned bit = 0; bit < std::size(places); ++bit)
-    if (meets(row.where, Where{static_cast<std::uint16_t>(1u << bit)}))
-      list += (list.empty() ? "" : ", ") + std::string(places[bit]);
+  for (std::size_t bit = 0; bit < std::size(places); ++bit)
+    if (row.where >> bit & 1) list += (list.empty() ? "" : ", ") + std::string(places[bit]);
   return list;
 }
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
+#include <iomanip>
 #include <limits>
 #include <optional>
 #include <string>
@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/hash.hpp"
 #include "base/settings.hpp"
 
 namespace tonari {
@@ -21,30 +20,14 @@ namespace tonari {
 // How to read a value. Of words, the code that acts on them knows more than the row.
 enum class ValueKind : std::uint8_t { one_of, word, count, size, seconds, promise };
 
-// The calls that read a setting. Neighborhoods and vectors read when they are made.
-enum class Where : std::uint16_t {
-  neighborhoods = 1 << 0,
-  requests = 1 << 1,  // of any kind, one-shot calls included
-  grids = 1 << 2,
-  vectors = 1 << 3,
-  blocks = 1 << 4,
-  in_place = 1 << 5,
-  sparse = 1 << 6,
-  memory = 1 << 7,
-  measuring = 1 << 8,
-  finalize = 1 << 9,
-  preload = 1 << 10,
-  advise = 1 << 11,
-};
-constexpr Where operator|(Where a, Where b) {
-  return static_cast<Where>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
-}
-constexpr bool meets(Where a, Where b) {
-  return (static_cast<unsigned>(a) & static_cast<unsigned>(b)) != 0;
-}
-constexpr bool within(Where part, Where whole) { return (part | whole) == whole; }
-inline constexpr Where any_request = Where::requests | Where::blocks;
-inline constexpr Where anywhere{0xffff};
+// The calls that read a setting. Neighborhoods and vectors read when they are made; requests are
+// of any kind, and one-shot calls are among them.
+using Where = std::uint16_t;
+namespace where {
+enum : Where { neighborhoods = 1, requests = 2, grids = 4, vectors = 8, blocks = 16 };
+enum : Where { in_place = 32, sparse = 64, memory = 128, measuring = 256, finalize = 512 };
+enum : Where { preload = 1024, advise = 2048, any_request = requests | blocks, everywhere = 4095 };
+}  // namespace where
 
 // What depends on a value: this rank alone; all ranks, which must have the same one; or also what
 // is remembered as fastest.
@@ -56,7 +39,7 @@ struct Setting;
 // environment for it.
 struct Member {
   void (*read)(const Setting&, const std::string& word, Settings&) = nullptr;
-  void (*hash)(const Settings&, Hash&) = nullptr;
+  bool (*same)(const Settings&, const Settings&) = nullptr;
   std::string (*shown)(const Settings&) = nullptr;
   bool (*fits)(const Setting&) = nullptr;  // the kind of the row to the type of the member
 };
@@ -70,8 +53,8 @@ struct Setting {
   const char* standard;  // the value without the setting
   Where where;
   Affects affects;
-  const char* help;  // one line
-  Member member = {};
+  Member member;
+  const char* help;             // one line
   Errc wrong = Errc::argument;  // the error for another value
 };
 
@@ -133,25 +116,13 @@ void read_value(const Setting& row, const std::string& word, T& value) {
 }
 
 template <class T>
-void hash_value(const T& value, Hash& hash) {
-  if constexpr (Optional<T>)
-    hash.word(value.has_value()), hash_value(value.value_or(0), hash);
-  else if constexpr (std::is_floating_point_v<T>)
-    hash.word(std::bit_cast<std::uint64_t>(value));
-  else if constexpr (OneOf<T> || std::is_integral_v<T>)
-    hash.word(static_cast<std::uint64_t>(value));
-  else
-    hash.bytes(value);
-}
-
-template <class T>
 std::string shown_value(const T& value) {
   if constexpr (Optional<T>)
     return value ? shown_value(*value) : "";
   else if constexpr (OneOf<T>)
     return std::to_string(static_cast<int>(value));
   else if constexpr (std::is_arithmetic_v<T>)
-    return std::to_string(value);
+    return text(std::setprecision(std::numeric_limits<T>::max_digits10), value);
   else
     return value;
 }
@@ -162,8 +133,8 @@ constexpr Member into = {
     [](const Setting& row, const std::string& word, Settings& settings) {
       read_value(row, word, settings.*member), ((settings.*parts = {}), ...);
     },
-    [](const Settings& settings, Hash& hash) {
-      hash_value(settings.*member, hash), (hash_value(settings.*parts, hash), ...);
+    [](const Settings& a, const Settings& b) {
+      return a.*member == b.*member && (... && (a.*parts == b.*parts));
     },
     [](const Settings& settings) {
       return (shown_value(settings.*member) + ... + ("/" + shown_value(settings.*parts)));
@@ -176,7 +147,7 @@ constexpr Member parsed_into = {
     [](const Setting& row, const std::string& word, Settings& settings) {
       if (!parse(word, settings.*member)) refuse_value(row, word);
     },
-    into<member>.hash, into<member>.shown,
+    into<member>.same, into<member>.shown,
     [](const Setting& row) { return row.kind == ValueKind::word; }};
 
 }  // namespace tonari

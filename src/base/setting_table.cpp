@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/hash.hpp"
 #include "base/nearest_name.hpp"
 
 namespace tonari {
@@ -23,35 +24,34 @@ bool exists(const std::string& name, std::span<const std::string> known) {
   return std::ranges::find(known, name) != known.end();
 }
 
+// From the defaults, of what affects so much and no other calls read.
+std::string differences(const Settings& settings, Affects least, Where only) {
+  static const Settings defaults;
+  std::string all;
+  for (const Setting& row : setting_table) {
+    const auto& [read, same, shown, fits] = row.member;
+    if (read && row.affects >= least && !(row.where & ~only) && !same(settings, defaults))
+      all += std::string("|") + row.key + " " + shown(settings);
+  }
+  return all;
+}
+
 }  // namespace
 
 bool read_ready(const std::string& word, std::optional<int>& ready) {
-  ready.reset();
-  if (word == "auto") return true;
   int degree = 0;
   if (word.starts_with("tree/"))
     std::from_chars(word.data() + 5, word.data() + word.size(), degree);
-  ready = degree;
-  return word == "each" || (degree >= 2 && degree <= 64 && word == text("tree/", degree));
+  ready = word == "auto" ? std::nullopt : std::optional(degree);
+  return !ready || word == "each" || (degree >= 2 && degree <= 64 && word == text("tree/", degree));
 }
 
 std::uint64_t fingerprint(const Settings& settings, Where only) {
-  Hash hash;
-  for (const Setting& row : setting_table)
-    if (row.member.hash && row.affects != Affects::rank && within(row.where, only))
-      row.member.hash(settings, hash);
-  return hash.value();
+  return Hash().bytes(differences(settings, Affects::all_ranks, only)).value();
 }
 
 std::string choice_key(const Settings& settings) {
-  const Settings defaults;
-  std::string key;
-  for (const Setting& row : setting_table) {
-    if (row.affects != Affects::choices) continue;
-    const std::string value = row.member.shown(settings);
-    if (value != row.member.shown(defaults)) key += text("|", row.key, " ", value);
-  }
-  return key;
+  return differences(settings, Affects::choices, where::everywhere);
 }
 
 std::optional<std::string> unknown_key(const std::string& key) {

@@ -15,111 +15,104 @@ bool read_ready(const std::string& word, std::optional<int>& ready);
 // In the order in which they are documented.
 inline constexpr auto setting_table = [] {
   using enum ValueKind;
-  using enum Where;
+  using namespace where;
   using enum Affects;
-  constexpr Where exchanges = neighborhoods | requests;
-  constexpr Where all_exchanges = exchanges | grids | vectors | in_place;
+  using S = Settings;
+  constexpr Where exchanges = neighborhoods | requests, planned = exchanges | grids | vectors;
+  constexpr Where all_exchanges = planned | in_place;
+  constexpr Member none;  // where it is needed, the environment is asked
   return std::to_array<Setting>({
       {"tonari_algorithm", "TONARI_ALGORITHM", word,
        "auto, native, irecv or an algorithm, perhaps with a variant (balanced/both ends)", "auto",
-       neighborhoods | requests | grids | vectors, choices, "how blocks travel",
-       into<&Settings::algorithm, &Settings::variant>, Errc::algorithm},
+       planned, choices, into<&S::algorithm, &S::variant>, "how blocks travel", Errc::algorithm},
       {"tonari_channel", "TONARI_CHANNEL", one_of,
        "auto, p2p-packed, p2p-typed, shared, onesided, shared+onesided", "auto", all_exchanges,
-       choices, "what moves the bytes of a message", into<&Settings::channel>},
+       choices, into<&S::channel>, "what moves the bytes of a message"},
       {"tonari_tune", "TONARI_TUNE", one_of, "auto, online, off, model, measure", "online",
-       all_exchanges, all_ranks,
+       all_exchanges, all_ranks, into<&S::tune>,
        "how to choose: online lets the first starts of a request try what is promising, auto "
        "measures a pattern once at init, and both remember; off is a fixed rule, model asks the "
-       "cost model, measure measures again and longer. Where starts cannot try, online is auto",
-       into<&Settings::tune>},
+       "cost model, measure measures again and longer. Where starts cannot try, online is auto"},
       {"", "TONARI_TUNE_SECONDS", seconds, "a positive number of seconds", "0.4, for measure 2",
-       all_exchanges, rank, "time that one init may spend on measuring"},
-      {"tonari_ports", "TONARI_PORTS", count, "a number of messages, 0 for no limit", "0",
-       neighborhoods | requests | grids | vectors, choices,
-       "messages of a rank that are on their way at a time, in each direction",
-       into<&Settings::ports>},
+       all_exchanges, rank, none, "time that one init may spend on measuring"},
+      {"tonari_ports", "TONARI_PORTS", count, "a number of messages, 0 for no limit", "0", planned,
+       choices, into<&S::ports>,
+       "messages of a rank that are on their way at a time, in each direction"},
       {"tonari_progress", "TONARI_PROGRESS", one_of, "calls, thread", "calls", all_exchanges,
-       all_ranks,
-       "where exchanges proceed: in test and wait, or by a thread, which needs MPI_THREAD_MULTIPLE",
-       into<&Settings::progress_thread>},
-      {"tonari_recv_view", "", one_of, "no, yes", "no", exchanges, choices,
-       "whether blocks may stay where they arrive (tonari_request_recv_view)",
-       into<&Settings::recv_view>},
-      {"tonari_start_with", "", one_of, "no, yes", "no", blocks, all_ranks,
-       "whether tonari_blocks_start_with may bring other arrays, which makes exchanges slower",
-       into<&Settings::start_with>},
+       all_ranks, into<&S::progress_thread>,
+       "where exchanges proceed: in test and wait, or by a thread, which needs "
+       "MPI_THREAD_MULTIPLE"},
+      {"tonari_recv_view", "", one_of, "no, yes", "no", exchanges, choices, into<&S::recv_view>,
+       "whether blocks may stay where they arrive (tonari_request_recv_view)"},
+      {"tonari_start_with", "", one_of, "no, yes", "no", blocks, all_ranks, into<&S::start_with>,
+       "whether tonari_blocks_start_with may bring other arrays, which makes exchanges slower"},
       {"tonari_ready", "TONARI_READY", word,
-       "auto, each or tree/N with N words from 2 to 64, as in tree/4", "auto",
-       neighborhoods | requests | vectors, choices,
+       "auto, each or tree/N with N words from 2 to 64, as in tree/4", "auto", exchanges | vectors,
+       choices, parsed_into<read_ready, &S::ready>,
        "how a sender learns that it may write to windows: each receiver tells it, or they tell it "
-       "together by a tree in which a rank hears from N others",
-       parsed_into<read_ready, &Settings::ready>},
+       "together by a tree in which a rank hears from N others"},
       {"tonari_canary", "TONARI_CANARY", size, "a number of bytes, such as 0, 64 or 1KiB",
-       "512 in shared memory, 256 in windows", neighborhoods | requests | vectors, choices,
+       "512 in shared memory, 256 in windows", exchanges | vectors, choices, into<&S::canary>,
        "up to how many bytes a message tells by its own bytes that it is complete; of longer ones "
-       "a word of their own tells it",
-       into<&Settings::canary>},
+       "a word of their own tells it"},
       {"tonari_timeout", "TONARI_TIMEOUT", seconds, "a positive number of seconds", "10",
-       all_exchanges, rank,
-       "after which a rank that waits looks whether the others of its node still live",
-       into<&Settings::timeout>},
+       all_exchanges, rank, into<&S::timeout>,
+       "after which a rank that waits looks whether the others of its node still live"},
       {"", "TONARI_HANG_REPORT", count, "a number of seconds, 0 for no report", "60", all_exchanges,
-       rank,
+       rank, none,
        "after which a rank that waits without progress says on standard error what it waits for, "
        "and what those ranks do"},
       {"cdag_strict_communication", "", promise, "true or false", "false", neighborhoods, choices,
-       "promise: ranks send to their neighbors only", into<&Settings::strict_communication>},
+       into<&S::strict_communication>, "promise: ranks send to their neighbors only"},
       {"cdag_exact_byte_communications", "", promise, "true or false", "false", neighborhoods,
-       all_ranks, "promise: weights are the bytes of every edge",
-       into<&Settings::exact_byte_communications>},
+       all_ranks, into<&S::exact_byte_communications>,
+       "promise: weights are the bytes of every edge"},
       {"cdag_static_buffers", "", promise, "true or false", "false", neighborhoods, all_ranks,
-       "promise: an operation is always called with the same arguments",
-       into<&Settings::static_buffers>},
+       into<&S::static_buffers>, "promise: an operation is always called with the same arguments"},
       {"tonari_algorithm", "TONARI_INPLACE_ALGORITHM", one_of,
        "auto, mpich-order, linear-shift, hierarchical-sets", "auto", in_place, all_ranks,
-       "in which order ranks swap blocks", into<&Settings::inplace_algorithm>, Errc::algorithm},
+       into<&S::inplace_algorithm>, "in which order ranks swap blocks", Errc::algorithm},
       {"tonari_inplace_memory", "TONARI_INPLACE_MEMORY", size,
        "a number of bytes, such as 1048576, 64K or 1MiB", "1048576", in_place, rank,
-       "bytes that a rank may use for blocks on their way", into<&Settings::inplace_memory>},
+       into<&S::inplace_memory>, "bytes that a rank may use for blocks on their way"},
       {"tonari_halo", "TONARI_HALO", word,
        "auto or, by storage, pack, datatypes, shift, plan, basic, layout, memmap, zero-byte",
-       "auto", grids, all_ranks,
+       "auto", grids, all_ranks, into<&S::halo>,
        "how grids exchange their ghosts; which ways there are depends on the storage",
-       into<&Settings::halo>, Errc::algorithm},
+       Errc::algorithm},
       {"tonari_halo_neighbors", "TONARI_HALO_NEIGHBORS", one_of, "all, faces", "all", grids,
-       all_ranks, "faces: ghosts along one dimension only", into<&Settings::halo_faces>},
+       all_ranks, into<&S::halo_faces>, "faces: ghosts along one dimension only"},
       {"tonari_route", "TONARI_ROUTE", word,
        "direct, node, auto or store-and-forward/N with N dimensions, as in store-and-forward/2",
-       "direct", vectors, all_ranks, "which way values take to those who need them",
-       into<&Settings::route>},
+       "direct", vectors, all_ranks, into<&S::route>,
+       "which way values take to those who need them"},
       {"tonari_algorithm", "TONARI_SPARSE_ALGORITHM", word,
        "auto, pairwise, nbx, personalized or store-and-forward/N with N dimensions, as in "
        "store-and-forward/2",
-       "auto", sparse, all_ranks, "how messages find receivers that do not expect them",
-       into<&Settings::sparse_algorithm>, Errc::algorithm},
+       "auto", sparse, all_ranks, into<&S::sparse_algorithm>,
+       "how messages find receivers that do not expect them", Errc::algorithm},
       {"", "TONARI_NODES", word, "the sizes of nodes, such as 4 or 1,3,4", "as the system tells",
-       neighborhoods | grids | vectors | in_place, all_ranks,
+       neighborhoods | grids | vectors | in_place, all_ranks, none,
        "pretend the ranks are on several nodes, for tests: 4 means nodes of four consecutive "
        "ranks; 1,3,4 means the first nodes, and one with the rest"},
-      {"", "TONARI_SHM_DIR", word, "a directory in memory (tmpfs)", "", memory, rank,
+      {"", "TONARI_SHM_DIR", word, "a directory in memory (tmpfs)", "", memory, rank, none,
        "where shared memory lies, which otherwise has no name"},
       {"", "TONARI_CACHE_DIR", word, "a directory", "$XDG_CACHE_HOME/tonari, else ~/.cache/tonari",
-       measuring, rank, "where measurements are remembered"},
-      {"", "TONARI_REPORT", word, "0, 1 or the name of a file", "0", finalize, rank,
+       measuring, rank, none, "where measurements are remembered"},
+      {"", "TONARI_REPORT", word, "0, 1 or the name of a file", "0", finalize, rank, none,
        "a table of all exchanges at MPI_Finalize: 1 prints it to standard error; a file that ends "
        "in .json gets it as JSON. On all ranks, or there is none"},
-      {"", "TONARI_PRELOAD", one_of, "auto, tonari, native", "auto", preload, rank,
+      {"", "TONARI_PRELOAD", one_of, "auto, tonari, native", "auto", preload, rank, none,
        "which way calls of unmodified programs go: auto tries both; native wins if ranks differ"},
-      {"", "TONARI_REPAIR", one_of, "0, 1", "0", preload, rank,
+      {"", "TONARI_REPAIR", one_of, "0, 1", "0", preload, rank, none,
        "1: where the MPI delivers wrong blocks, calls of unmodified programs always go through "
        "tonari. On all ranks, or it is 0"},
-      {"", "TONARI_RUN_REPORT", word, "the name of a folder", "", preload, rank,
+      {"", "TONARI_RUN_REPORT", word, "the name of a folder", "", preload, rank, none,
        "where processes write what each place has called, which `tonari run` reads"},
-      {"", "TONARI_RUN_LOADED", word, "the name of a file", "", preload, rank,
+      {"", "TONARI_RUN_LOADED", word, "the name of a file", "", preload, rank, none,
        "which processes make when they initialize MPI: `tonari run` sees that they have the "
        "library"},
-      {"", "TONARI_ADVISE_REPORT", word, "the name of a folder", "", advise, rank,
+      {"", "TONARI_ADVISE_REPORT", word, "the name of a folder", "", advise, rank, none,
        "where processes write which messages they sent, which `tonari advise` reads"},
   });
 }();
@@ -135,7 +128,7 @@ consteval const Setting& setting(std::string_view name) {
 }
 
 // Of all that must be the same on all ranks. only: of what no other calls read.
-std::uint64_t fingerprint(const Settings& settings, Where only = anywhere);
+std::uint64_t fingerprint(const Settings& settings, Where only = where::everywhere);
 
 // What a remembered choice depends on, where it is not the default: "|tonari_ports 2".
 std::string choice_key(const Settings& settings);

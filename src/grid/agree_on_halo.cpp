@@ -11,7 +11,7 @@ AgreedHalo agree_on_halo(const HaloGrid& grid, const HaloCall& call, MPI_Info in
   const auto things = [&] {
     const auto [copy, direction, ghosts, reduction] = alike(grid, call, agreed.request);
     const std::array all{copy, direction, ghosts, reduction,
-                         Alike{fingerprint(agreed.settings.common), other_settings}};
+                         Alike{fingerprint(agreed.settings), other_settings}};
     agreed.call = number_of(all);
     return with_votes(all, votes_for({agreed.call}, kept));
   };
@@ -19,12 +19,12 @@ AgreedHalo agree_on_halo(const HaloGrid& grid, const HaloCall& call, MPI_Info in
       grid.context()->comm(), info, output,
       [&] {
         agreed.request = read_request(grid.shape(), call);
-        agreed.settings = read_halo_settings(info, grid.shape(), agreed.request);
+        agreed.settings = read_settings(info, where::any_request | where::grids);
+        wanted_kinds(agreed.settings.halo, grid.shape(), agreed.request);
       },
       things);
   if (kept) agreed.kept = kept->take(compared);
-  if (agreed.settings.common.halo_faces)
-    agreed.request.reach.along = 1;  // the key was compared by itself
+  if (agreed.settings.halo_faces) agreed.request.reach.along = 1;  // the key was compared by itself
   return agreed;
 }
 

@@ -8,8 +8,9 @@
 #include <memory>
 
 #include "grid/halo_call.hpp"
-#include "grid/halo_settings.hpp"
+#include "grid/halo_program.hpp"
 #include "request/kept.hpp"
+#include "request/settings.hpp"
 
 namespace tonari {
 
@@ -17,7 +18,7 @@ namespace tonari {
 // is one.
 struct AgreedHalo {
   HaloRequest request = {};
-  HaloSettings settings = {};
+  Settings settings = {};
   std::uint64_t call = 0;
   std::shared_ptr<Prepared> kept = {};
 };

@@ -56,7 +56,7 @@ std::shared_ptr<Prepared> build_halo(const HaloTask& task, double start) {
   HaloChoice chosen;
   run_collectively(task.grid->context()->comm(), [&] {
     chosen = choose_halo(task);
-    if (task.settings.common.progress_thread && task.use == Use::persistent)
+    if (task.settings.progress_thread && task.use == Use::persistent)
       chosen.prepared->drive_by_thread();
     describe(task, start, chosen);
     free_arrays(*task.grid, task.request.copy, *chosen.prepared);

@@ -34,11 +34,7 @@ class GroupedHalo final : public GroupedCall {
  public:
   GroupedHalo(std::shared_ptr<HaloGrid> grid, const HaloCall& call, MPI_Info info)
       : grid_(std::move(grid)), call_(call), request_(read_request(grid_->shape(), call)) {
-    constexpr const Setting& neighbors = setting("TONARI_HALO_NEIGHBORS");
-    check_keys(info, neighbors);
-    Settings settings;
-    read_setting(info, neighbors, settings);
-    faces_ = settings.halo_faces;
+    faces_ = read_only(info, setting("TONARI_HALO_NEIGHBORS")).halo_faces;
   }
 
   std::string name() const override {

@@ -32,13 +32,12 @@ std::string question(const HaloTask& task) {
     for (int k = 0; k < shape.dims(); ++k)
       hash.word(request.reach.lower[k]).word(request.reach.upper[k]);
   const int along = std::min(request.reach.along, shape.dims());
-  const Settings& plan = task.settings.common;
   return text(request.reverse ? "reverse halo|" : "halo|", name(shape.storage), "|", shape.dims(),
               "|", std::hex, hash.value(), std::dec, "|",
               along == shape.dims() ? "all"
               : along == 1          ? "faces"
                                     : text(along),
-              "|", plan.algorithm, "/", plan.variant, "|", plan.channel, "|", plan.ports);
+              choice_key(task.settings));
 }
 
 // Between two exchanges programs sweep over the grid: what the surface's cells cost then depends on
@@ -83,8 +82,7 @@ class Chooser {
  public:
   explicit Chooser(const HaloTask& task)
       : task_(task),
-        kinds_(task.settings.kind ? std::vector{*task.settings.kind}
-                                  : kinds_of(task.grid->shape(), task.request)),
+        kinds_(wanted_kinds(task.settings.halo, task.grid->shape(), task.request)),
         made_(kinds_.size()),
         mark_(std::make_shared<GridMark>(task.grid)) {}
 
@@ -93,7 +91,7 @@ class Chooser {
     if (task_.request.reverse && kinds_.size() > 1 && measures(tune()))
       run_collectively(context().comm(), [&] { saved.emplace(*task_.grid, task_.request); });
     Decision decision = decide(context(), tune(), alternatives());
-    if (task_.settings.kind) decision.reason = "forced";
+    if (forced()) decision.reason = "forced";
     std::vector<Entrant> entrants = entrants_of(decision);
     return entrants.size() > 1 ? race(std::move(decision), std::move(entrants))
                                : choose(std::move(decision));
@@ -106,7 +104,8 @@ class Chooser {
   };
 
   Context& context() const { return *task_.grid->context(); }
-  Tune tune() const { return task_.settings.common.tune; }
+  bool forced() const { return task_.settings.halo != "auto"; }
+  Tune tune() const { return task_.settings.tune; }
 
   // A race has room for all kinds, and for so many ways of the one that has several.
   std::size_t room() const { return Race::most_candidates - (kinds_.size() - 1); }
@@ -145,13 +144,12 @@ class Chooser {
     std::vector<std::shared_ptr<Prepared>> ways;
     for (const auto& [kind, way] : entrants) {
       const std::shared_ptr<Prepared>& one = ways.emplace_back(made_[kind].all[way]);
-      one->chosen.reason = task_.settings.kind ? "forced" : "online";  // wisdom left more than one
+      one->chosen.reason = forced() ? "forced" : "online";  // wisdom left more than one
       contenders.push_back({one->recording.label, std::move(one->exchange)});
     }
     context().reserve_tags(1);
-    auto race =
-        make_race(context(), std::move(contenders), context().first_tag(),
-                  task_.settings.common.timeout, remembering(decision, std::move(entrants)));
+    auto race = make_race(context(), std::move(contenders), context().first_tag(),
+                          task_.settings.timeout, remembering(decision, std::move(entrants)));
     HaloChoice choice{std::make_shared<Prepared>(task_.grid->context()), 1, {}, true};
     choice.prepared->tell_of([race = race.get(), ways = std::move(ways),
                               details = std::move(decision.details)](ChoiceReport& all) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/setting_table.hpp"
 #include "grid/ghost_maps.hpp"
 
 namespace tonari {
@@ -113,6 +114,20 @@ std::vector<HaloKind> kinds_of(const GridShape& shape, const HaloRequest& reques
       request.reach.lower != Reach::widest() || request.reach.upper != Reach::widest();
   if (request.reverse || (narrow && shape.bricked())) std::erase(kinds, shift);
   return kinds;
+}
+
+std::vector<HaloKind> wanted_kinds(const std::string& halo, const GridShape& shape,
+                                   const HaloRequest& request) {
+  std::vector<HaloKind> kinds = kinds_of(shape, request);
+  if (halo == "auto") return kinds;
+  std::string list = "auto";
+  for (const HaloKind kind : kinds) {
+    if (halo == name(kind)) return {kind};
+    list += text(", ", name(kind));
+  }
+  fail(Errc::algorithm, name_of(setting("TONARI_HALO")), " is '", halo, "'; on storage ",
+       name(shape.storage), shape.mapped_ghosts ? " with mapped ghosts" : "",
+       request.reverse ? ", for a reverse exchange," : "", " it must be one of ", list);
 }
 
 std::vector<HaloEnds> all_halo_ends(const HaloGrid& grid, const HaloRequest& request) {

@@ -41,6 +41,9 @@ struct HaloRequest {
 };
 // Those that apply, the best guess first; whatever the request says about the kind.
 std::vector<HaloKind> kinds_of(const GridShape& shape, const HaloRequest& request);
+// The same, or the one that tonari_halo names. Throws Errc::algorithm if it does not apply.
+std::vector<HaloKind> wanted_kinds(const std::string& halo, const GridShape& shape,
+                                   const HaloRequest& request);
 
 // What the cells of a subdomain lie in: the program may replace arrays, all fields together.
 SpaceId space_of(const HaloGrid& grid, int subdomain);

@@ -12,21 +12,23 @@ std::shared_ptr<Prepared> prepare_halo(const std::shared_ptr<HaloGrid>& grid, co
                                        MPI_Info info, Output output) {
   const double start = MPI_Wtime();
   AgreedHalo agreed = agree_on_halo(*grid, call, info, output, nullptr);
-  Settings& common = agreed.settings.common;
-  if (common.progress_thread) common.tune = at_init(common.tune);
-  const Use use = common.tune == Tune::online ? Use::part : Use::persistent;
+  if (agreed.settings.progress_thread) agreed.settings.tune = at_init(agreed.settings.tune);
+  const Use use = agreed.settings.tune == Tune::online ? Use::part : Use::persistent;
   return build_halo({grid, agreed.request, use, info, agreed.settings}, start);
 }
 
 std::shared_ptr<Prepared> prepare_agreed_halo(const std::shared_ptr<HaloGrid>& grid,
                                               const HaloRequest& request) {
   const double start = MPI_Wtime();
-  HaloSettings settings;
+  Settings settings;
   agree_on_arguments(
       grid->context()->comm(), MPI_INFO_NULL, inside,
-      [&] { settings = read_halo_settings(MPI_INFO_NULL, grid->shape(), request); },
-      [&] { return std::array{Alike{fingerprint(settings.common), other_settings}}; });
-  settings.common.tune = Tune::off;
+      [&] {
+        settings = read_settings(MPI_INFO_NULL, where::any_request | where::grids);
+        wanted_kinds(settings.halo, grid->shape(), request);
+      },
+      [&] { return std::array{Alike{fingerprint(settings), other_settings}}; });
+  settings.tune = Tune::off;
   return build_halo({grid, request, Use::one_shot, MPI_INFO_NULL, settings}, start);
 }
 

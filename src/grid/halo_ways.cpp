@@ -127,7 +127,7 @@ class Builder {
     made_.tags = most[0];
     context.reserve_tags(made_.tags);
     memory = {std::move(halo.views), std::move(halo.contributions)};
-    const double timeout = task_.settings.common.timeout;
+    const double timeout = task_.settings.timeout;
     std::shared_ptr<Exchange> built =
         std::make_shared<PlanExchange>(halo.plan, std::move(halo.program), context.shared_comm(),
                                        PlanExchange::Options{.first_tag = context.first_tag(),

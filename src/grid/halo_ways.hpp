@@ -10,10 +10,10 @@
 
 #include "grid/halo_grid.hpp"
 #include "grid/halo_program.hpp"
-#include "grid/halo_settings.hpp"
 #include "grid/halo_use.hpp"
 #include "neighborhood/request.hpp"
 #include "request/prepared.hpp"
+#include "request/settings.hpp"
 
 namespace tonari {
 
@@ -34,7 +34,7 @@ struct HaloTask {
   HaloRequest request;
   Use use;
   MPI_Info info;
-  const HaloSettings& settings;
+  const Settings& settings;
 };
 
 // Collective. contenders: at most so many; more than one only for a part whose starts choose.

@@ -12,7 +12,7 @@ namespace tonari {
 void run_halo(const std::shared_ptr<HaloGrid>& grid, const HaloCall& call, KeptCalls& kept) {
   const double start = MPI_Wtime();
   AgreedHalo agreed = agree_on_halo(*grid, call, MPI_INFO_NULL, inside, &kept);
-  agreed.settings.common.tune = Tune::off;
+  agreed.settings.tune = Tune::off;
   std::shared_ptr<Prepared> prepared = agreed.kept;
   if (!prepared) {
     prepared =

@@ -22,14 +22,12 @@ enum class InPlaceKind : std::uint64_t { symmetric, general };
 
 // A channel that leads to other nodes, or uses derived datatypes, stands for the nearest one that
 // in-place exchanges have.
-std::string nearest_channel(const std::string& name) {
-  if (name == "auto") return name;
-  return name.starts_with("shared") ? "shared" : "p2p-packed";
-}
-
 Settings read_in_place(MPI_Info info) {
-  Settings settings = read_settings(info, Where::in_place);
-  settings.channel = nearest_channel(settings.channel);
+  Settings settings = read_settings(info, where::in_place);
+  if (settings.channel.starts_with("shared"))
+    settings.channel = "shared";
+  else if (settings.channel != "auto")
+    settings.channel = "p2p-packed";
   settings.tune = at_init(settings.tune);
   return settings;
 }

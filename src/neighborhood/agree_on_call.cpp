@@ -12,7 +12,7 @@ namespace {
 // Checks everything that this rank can check by itself.
 void read(const Call& call, Use use, Output output, LocalArguments& mine) {
   const tonari_neighborhood_s& near = *call.near;
-  mine.settings = read_settings(call.info, any_request, near.context->settings());
+  mine.settings = read_settings(call.info, where::any_request, near.context->settings());
   mine.is_part = !output.name;
   // nobody could ask where the blocks are
   if (use == Use::one_shot || !output.name) mine.settings.recv_view = false;

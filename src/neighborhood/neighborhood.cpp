@@ -102,7 +102,7 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
         Grid grid = require_grid(cart, max_dimensions);
         std::vector<Vec> list = read_offsets(s, offsets, grid.dimensions());
         near = std::make_shared<const Neighborhood>(Neighborhood{std::move(grid), std::move(list)});
-        settings = read_settings(info, any_request | Where::neighborhoods);
+        settings = read_settings(info, where::any_request | where::neighborhoods);
         if (settings.exact_byte_communications) check_weights({}, rank_in(cart));
         around = shared->read_surroundings();
       },
@@ -182,7 +182,7 @@ tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, Output output, Re
       shared->comm(), info, output,
       [&] {
         mine.lists = read();
-        mine.settings = read_settings(info, any_request | Where::neighborhoods);
+        mine.settings = read_settings(info, where::any_request | where::neighborhoods);
         if (mine.settings.exact_byte_communications) check_weights(mine.lists, rank_in(comm));
         mine.around = shared->read_surroundings();
         // promised sizes belong to one rank's edges

@@ -62,6 +62,12 @@ void for_keys(MPI_Info info, Use use) {
   }
 }
 
+void read_setting(MPI_Info info, const Setting& row, Settings& settings) {
+  std::optional<std::string> value = in_environment(row);
+  if (!value) value = value_of(info, row);
+  if (value) row.member.read(row, *value, settings);
+}
+
 // The values in the order of the table; empty where nothing is set.
 std::vector<std::string> all_values(MPI_Info info) {
   std::vector<std::string> values;
@@ -90,24 +96,21 @@ std::optional<std::string> value_of(MPI_Info info, const Setting& row) {
   return found ? std::optional<std::string>(value) : std::nullopt;
 }
 
-void read_setting(MPI_Info info, const Setting& row, Settings& settings) {
-  std::optional<std::string> value = in_environment(row);
-  if (!value) value = value_of(info, row);
-  if (value) row.member.read(row, *value, settings);
-}
-
 void check_keys(MPI_Info info) {
   for_keys(info, [](const char* key) {
     if (const auto wrong = unknown_key(key)) fail(Errc::argument, *wrong);
   });
 }
 
-void check_keys(MPI_Info info, const Setting& only) {
+Settings read_only(MPI_Info info, const Setting& only) {
   check_keys(info);
   for_keys(info, [&](const std::string& key) {
     if (key.starts_with("tonari_") && key != only.key)
       fail(Errc::argument, "the info key ", key, " does not apply here; only ", only.key, " does");
   });
+  Settings settings;
+  read_setting(info, only, settings);
+  return settings;
 }
 
 void fail_on_different_settings(MPI_Comm comm, MPI_Info info) {
@@ -128,10 +131,10 @@ void fail_on_different_settings(MPI_Comm comm, MPI_Info info) {
        "same on all ranks");
 }
 
-Settings read_settings(MPI_Info info, Where where, Settings settings) {
+Settings read_settings(MPI_Info info, Where calls, Settings settings) {
   check_keys(info);
   for (const Setting& row : all_settings())
-    if (row.member.read && meets(row.where, where)) read_setting(info, row, settings);
+    if (row.member.read && row.where & calls) read_setting(info, row, settings);
   split_algorithm(settings);
   if (settings.progress_thread) require_threads();
   return settings;

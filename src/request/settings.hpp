@@ -15,14 +15,10 @@ namespace tonari {
 // The value of the info key, if there is one.
 std::optional<std::string> value_of(MPI_Info info, const Setting& row);
 
-// Reads one from the environment, otherwise from the info. Throws row.wrong for a value that does
-// not fit.
-void read_setting(MPI_Info info, const Setting& row, Settings& settings);
-
 // Throws Errc::argument for a key that begins with `tonari_` but does not exist.
 void check_keys(MPI_Info info);
-// And for all others but this one.
-void check_keys(MPI_Info info, const Setting& only);
+// And for all others but this one, which it reads.
+Settings read_only(MPI_Info info, const Setting& only);
 
 // Collective, after ranks were found to have different settings. Throws Errc::mismatch on all
 // ranks, with a setting, two ranks and their values.
@@ -30,6 +26,6 @@ void check_keys(MPI_Info info, const Setting& only);
 
 // Reads all that such calls read. Throws Errc::argument or Errc::algorithm with the key that is
 // wrong.
-Settings read_settings(MPI_Info info, Where where = any_request, Settings inherited = {});
+Settings read_settings(MPI_Info info, Where calls = where::any_request, Settings inherited = {});
 
 }  // namespace tonari

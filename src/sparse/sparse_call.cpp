@@ -41,7 +41,7 @@ void put_away(std::unique_ptr<OwnedMessages> messages) {
 
 SparseMethod read_method(MPI_Info info, int ranks) {
   using Kind = SparseMethod::Kind;
-  const std::string given = read_settings(info, Where::sparse).sparse_algorithm;
+  const std::string given = read_settings(info, where::sparse).sparse_algorithm;
   if (given == "auto") return {Kind::automatic};
   const std::string name = current_name(given);
   for (const Kind kind : {Kind::nbx, Kind::personalized})
@@ -53,8 +53,7 @@ SparseMethod read_method(MPI_Info info, int ranks) {
          " ranks, but there are ", ranks);
   }
   const int dimensions = mesh_dimensions(name);
-  if (dimensions == 0)
-    fail(Errc::algorithm, name_of(row), " is '", name, "'; it must be ", row.values);
+  if (dimensions == 0) refuse_value(row, given);
   if (dimensions > most_dimensions(ranks))
     fail(Errc::algorithm, name_of(row), " is ", name, ", but ", ranks,
          ranks == 1 ? " rank has" : " ranks have", " virtual topologies of 1 to ",

@@ -19,18 +19,10 @@ namespace tonari {
 namespace {
 
 Settings read_vector_settings(MPI_Info info) {
-  Settings settings = read_settings(info, any_request | Where::vectors);
+  Settings settings = read_settings(info, where::any_request | where::vectors);
   settings.route = read_route_name(settings.route);
   settings.tune = at_init(settings.tune);
   return settings;
-}
-
-// Without what requests on the vector compare, but for the way to choose.
-std::uint64_t vector_fingerprint(const Settings& settings) {
-  return Hash()
-      .word(fingerprint(settings, Where::vectors))
-      .word(static_cast<std::uint64_t>(settings.tune))
-      .value();
 }
 
 Error repeated_ghost(const RepeatedPlace& repeat, int rank) {
@@ -116,7 +108,10 @@ std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, const VectorLists& list
         lists.check(shared->ranks());
         settings = read_vector_settings(info);
       },
-      [&] { return std::array{Alike{vector_fingerprint(settings), other_settings}}; });
+      [&] {  // requests on the vector compare the rest
+        return std::array{Alike{fingerprint(settings, where::vectors), other_settings},
+                          Alike{static_cast<std::uint64_t>(settings.tune), other_settings}};
+      });
   std::unique_ptr<SharedVector> made;
   run_collectively(shared->comm(), [&] {
     made = by_fastest_route(shared, lists, settings);

@@ -10,8 +10,7 @@ std::string read_route_name(const std::string& name) {
   const std::string current = current_name(name);
   if (current == "direct" || current == "node" || current == "auto" || mesh_dimensions(current) > 0)
     return current;
-  fail(Errc::argument, name_of(setting("TONARI_ROUTE")), " is '", name, "'; it must be ",
-       setting("TONARI_ROUTE").values);
+  refuse_value(setting("TONARI_ROUTE"), name);
 }
 
 VectorRoute VectorRoute::topology(int ranks, int dimensions) {

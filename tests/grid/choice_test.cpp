@@ -65,6 +65,10 @@ TEST_F(GridChoice, IsMeasuredOnceAndThenRemembered) {
   EXPECT_EQ(choose(wider, TONARI_STORAGE_BRICK, "auto").reason, "measured") << "another grid";
   EXPECT_EQ(choose(small, TONARI_STORAGE_BRICK, "auto", "faces").reason, "measured")
       << "other neighbors";
+  setenv("TONARI_CANARY", "128", 1);
+  EXPECT_EQ(choose(small, TONARI_STORAGE_BRICK, "auto").reason, "measured") << "other protocols";
+  EXPECT_EQ(choose(small, TONARI_STORAGE_BRICK, "auto").reason, "wisdom");
+  unsetenv("TONARI_CANARY");
 }
 
 TEST_F(GridChoice, ObeysTheTimeForMeasuring) {
