@@ -128,7 +128,8 @@ class Device {
   virtual void free_table(DeviceTable table) = 0;
   // One launch: a gather, a scatter, or both.
   virtual void move(DeviceStream stream, DeviceTable table) = 0;
-  // In the order of the list. What the stream holds before a flag is seen by all that see the flag.
+  // In the order of the list; an empty one does nothing. What the stream holds before a flag is
+  // seen by all that see the flag.
   virtual void write_flags(DeviceStream stream, std::span<const FlagValue> flags) = 0;
   // What follows in the stream runs when each flag is at least its value: flag - value, as a signed
   // number, is not negative. A device does not see who will write the flag, so work of one process

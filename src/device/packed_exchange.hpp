@@ -41,7 +41,7 @@ using PackedOffers = std::map<std::int32_t, PackedOffer>;  // by rank
 class PackedExchange {
  public:
   // `number`: of the device that packs and unpacks; `rank`: of the caller. Throws Errc::argument
-  // where the device lacks an ability.
+  // where the device lacks an ability that messages to other ranks need.
   PackedExchange(Device& device, int number, std::int32_t rank, std::vector<PackedMessage> in,
                  std::vector<PackedMessage> out);
   // Ends without waiting for peers. Memory that work still uses stays with the device; so call
@@ -50,7 +50,7 @@ class PackedExchange {
 
   // What this rank tells its peers, and what they told it; its own offer is not needed. Throws
   // Errc::argument where memory is out of the device's reach, and Errc::mismatch where a peer
-  // expects other messages.
+  // expects other messages. Connect once, before the first start.
   PackedOffer offer() const;
   void connect(const PackedOffers& offers);
 

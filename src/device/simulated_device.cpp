@@ -243,12 +243,12 @@ std::vector<SimulatedFlag> SimulatedDevice::reach(DeviceStream stream,
 
 void SimulatedDevice::write_flags(DeviceStream stream, std::span<const FlagValue> flags) {
   const Lock lock(mutex_);
-  streams_.put(stream, flag_writes(reach(stream, flags)));
+  if (!flags.empty()) streams_.put(stream, flag_writes(reach(stream, flags)));
 }
 
 void SimulatedDevice::wait_flags(DeviceStream stream, std::span<const FlagValue> flags) {
   const Lock lock(mutex_);
-  streams_.put(stream, flag_waits(reach(stream, flags)));
+  if (!flags.empty()) streams_.put(stream, flag_waits(reach(stream, flags)));
 }
 
 // ---- events

@@ -132,7 +132,8 @@ void ExchangeWorld::make(std::int32_t number) {
 PackedOffers ExchangeWorld::offers() const {
   PackedOffers offers;
   for (std::size_t k = 0; k < ranks_.size(); ++k)
-    offers[first_ + static_cast<std::int32_t>(k)] = ranks_[k].exchange->offer();
+    if (shape_.ranks > 1)
+      offers[first_ + static_cast<std::int32_t>(k)] = ranks_[k].exchange->offer();
   return offers;
 }
 

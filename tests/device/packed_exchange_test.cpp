@@ -292,13 +292,17 @@ TEST(PackedExchange, RefusesAnOfferThatDoesNotLieInItsMemory) {
   refused([](PackedOffer& o) { o.inbox.slots[0].each = ~Bytes{0} / 2; }, "do not lie");
 }
 
-TEST(PackedExchange, RefusesDevicesWithoutWhatItNeeds) {
+TEST(PackedExchange, NeedsAbilitiesForOtherRanksOnly) {
   for (const Ability lacking : {Ability::flags_in_order, Ability::export_memory}) {
     SimulatedOptions options = alone();
     options.lacks = {lacking};
     SimulatedDevice device(options);
     const std::string why = device.ability(lacking).why_not;
-    expect_sentence(error_of([&] { PackedExchange(device, 0, 0, {}, {}); }), Errc::argument, {why});
+    PackedMessage message{1, 0, device.allocate(MemoryKind::device, 0, 8), {}};
+    message.layout.add(0, 8);
+    expect_sentence(error_of([&] { PackedExchange(device, 0, 0, {}, {message}); }), Errc::argument,
+                    {why});
+    EXPECT_EQ(played(own_neighbors(), options, 0, 3), "");
   }
 }
 
