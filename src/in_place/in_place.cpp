@@ -46,8 +46,7 @@ struct KeptSwaps final : KeptExchange {
   bool same(const BufferArguments& given) const {
     const bool lies = given.buffer == buffer || (given.buffer && buffer);
     return prepared.use_count() == 1 && !prepared->running() && !prepared->broken() && lies &&
-           given.buffer != MPI_IN_PLACE && !on_gpu(given.buffer) && known.same(given) &&
-           known.same_types();
+           given.buffer != MPI_IN_PLACE && !on_gpu(given.buffer) && known.same(given);
   }
   const std::shared_ptr<Prepared>& on(const void* now) const {
     const std::ptrdiff_t by = distance(buffer, now);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/type_marks.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 
@@ -94,5 +95,20 @@ NamedType named_type(MPI_Datatype type) {
 }
 
 std::uint64_t marked_types_freed() { return freed.load(std::memory_order_relaxed); }
+
+void MarkedTypes::add(MPI_Datatype type) {
+  if (std::ranges::find(all_, type, &NamedType::type) != all_.end()) return;
+  if (all_.empty()) freed_ = marked_types_freed();
+  if (const NamedType named = named_type(type); named.mark) all_.push_back(named);
+}
+
+bool MarkedTypes::still_marked() const {
+  const std::uint64_t now = marked_types_freed();
+  if (now != freed_)
+    if (!std::ranges::all_of(all_, [](const NamedType& known) { return known.is(known.type); }))
+      return false;
+  freed_ = now;
+  return true;
+}
 
 }  // namespace tonari

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <vector>
 
 namespace tonari {
 
@@ -23,5 +24,19 @@ NamedType named_type(MPI_Datatype type);
 // How many types that had a mark are gone. As long as that stays the same, all handles that were
 // marked before still stand for the same types, and nobody needs to ask the MPI.
 std::uint64_t marked_types_freed();
+
+// Types that a call names, to tell whether their handles still stand for them.
+class MarkedTypes {
+ public:
+  // Throws Errc::mpi.
+  void add(MPI_Datatype type);
+  bool same() const { return all_.empty() || still_marked(); }
+
+ private:
+  bool still_marked() const;
+
+  std::vector<NamedType> all_;       // those that can be freed, once each
+  mutable std::uint64_t freed_ = 0;  // marked_types_freed when they were last compared
+};
 
 }  // namespace tonari

@@ -15,7 +15,7 @@ BoundCall::BoundCall(const Call& call, Binding binding, std::shared_ptr<Prepared
 
 bool BoundCall::same_names(const Call& call) const {
   return call.send.buffer == sendbuf_ && call.recv.buffer == recvbuf_ && send_.same(call.send) &&
-         recv_.same(call.recv) && send_.same_types() && recv_.same_types();
+         recv_.same(call.recv);
 }
 
 std::optional<Error> BoundCall::difference(const Call& call) const {

@@ -16,10 +16,8 @@ class KnownSide {
   // Throws Errc::mpi.
   KnownSide(const BufferArguments& given, std::size_t blocks);
 
-  // Equal numbers and equal handles. Whether those stand for the same types still, same_types()
-  // tells.
+  // Whether it has equal numbers, and equal handles, which stand for the same types still.
   bool same(const BufferArguments& given) const;
-  bool same_types() const;
 
  private:
   Form form_ = Form::regular;
@@ -28,7 +26,7 @@ class KnownSide {
   KeptNumbers counts_;
   std::vector<MPI_Aint> displacements_;
   std::vector<MPI_Datatype> types_;
-  std::vector<NamedType> marked_;  // those that can be freed, once each
+  MarkedTypes marked_;
 };
 
 }  // namespace tonari

@@ -38,21 +38,11 @@ OneShotCall::Side::Side(const BufferArguments& given, std::size_t blocks,
 
 OneShotCall::OneShotCall(const Call& call, const Binding& read)
     : collective(call.collective),
-      freed(marked_types_freed()),
       send(call.send, call.blocks_sent(), read.send),
       recv(call.recv, call.blocks_received(), read.recv),
       arrivals(tonari::arrivals(call.topology(), read)),
       base(call.recv.buffer) {
   remember(call);
-}
-
-bool OneShotCall::same(const Call& call) {
-  if (call.collective != collective || !send.same(call.send) || !recv.same(call.recv)) return false;
-  const std::uint64_t now = marked_types_freed();
-  if (now == freed) return true;
-  if (!send.same_types() || !recv.same_types()) return false;
-  freed = now;
-  return true;
 }
 
 bool OneShotCall::fits(const Call& call) const {

@@ -30,13 +30,14 @@ struct OneShotCall : std::enable_shared_from_this<OneShotCall> {
   // What this rank has read of the call. Throws Errc::mpi.
   OneShotCall(const Call& call, const Binding& read);
 
-  bool same(const Call& call);
+  bool same(const Call& call) const {
+    return call.collective == collective && send.same(call.send) && recv.same(call.recv);
+  }
   // Whether the buffers are where blocks may be. If not, the arguments must be read again.
   bool fits(const Call& call) const;
   void remember(const Call& call);  // these were read, and are right
 
   Collective collective;
-  std::uint64_t freed;  // marked_types_freed when the types were last compared
   Side send, recv;
   // From send to receive buffer, where the two sides mingle without a common byte.
   std::array<std::uintptr_t, 4> distances{};

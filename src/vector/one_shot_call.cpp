@@ -76,14 +76,6 @@ Buffering buffering_of(const VectorPattern& pattern, const VectorValues& values)
   return values.fields.size() == 1 ? Buffering::straight : Buffering::copied;
 }
 
-std::vector<NamedType> types_that_can_go(const VectorCall& call) {
-  std::vector<NamedType> types;
-  for (int f = 0; f < call.count; ++f)
-    if (const MPI_Datatype type = call.fields[f].values.type; type != MPI_Datatype{})
-      if (const NamedType named = named_type(type); named.mark) types.push_back(named);
-  return types;
-}
-
 bool same_values(const tonari_vector_values& a, const tonari_vector_values& b) {
   return a.type == b.type && a.components == b.components && a.vectors == b.vectors &&
          a.owned_stride == b.owned_stride && a.ghost_stride == b.ghost_stride;
@@ -107,17 +99,17 @@ VectorOneShotCall::VectorOneShotCall(SharedVector& vector, const VectorCall& cal
                                      VectorValues values,
                                      const std::vector<std::shared_ptr<Prepared>>& steps,
                                      const std::vector<std::shared_ptr<Streams>>& streams)
-    : op_(call.op),
-      marked_(types_that_can_go(call)),
-      freed_(marked_types_freed()),
-      values_(std::move(values)) {
+    : op_(call.op), values_(std::move(values)) {
   std::vector<std::unique_ptr<LocalWork>> works;
   auto work = std::make_unique<ValueWork>(
       vector.program(call.direction, buffering_of(vector.pattern(), values_)), values_.fields);
   work_ = work.get();
   works.push_back(std::move(work));
   exchange_ = std::make_unique<SteppedExchange>(std::move(works), steps.size());
-  for (int f = 0; f < call.count; ++f) given_.push_back(call.fields[f].values);
+  for (int f = 0; f < call.count; ++f) {
+    given_.push_back(call.fields[f].values);
+    if (given_.back().type != MPI_Datatype{}) types_.add(given_.back().type);
+  }
   distances_.resize(2 * given_.size());
   remember(call);
   const std::uint32_t word = call_word(call.direction, values_);
@@ -135,12 +127,7 @@ bool VectorOneShotCall::same(const VectorCall& call) {
   for (std::size_t f = 0; f < given_.size(); ++f)
     if (!same_values(given_[f], call.fields[f].values) || !reserved_is_zero(call.fields[f]))
       return false;
-  const std::uint64_t now = marked_types_freed();
-  if (now == freed_) return true;
-  if (!std::ranges::all_of(marked_, [](const NamedType& known) { return known.is(known.type); }))
-    return false;
-  freed_ = now;
-  return true;
+  return types_.same();
 }
 
 void VectorOneShotCall::bind(const VectorPattern& pattern, const VectorCall& call) {

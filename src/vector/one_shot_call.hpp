@@ -35,8 +35,7 @@ class VectorOneShotCall {
 
   MPI_Op op_;
   std::vector<tonari_vector_values> given_;  // of the program's fields
-  std::vector<NamedType> marked_;            // types among them that can be freed
-  std::uint64_t freed_;                      // marked_types_freed when they were last compared
+  MarkedTypes types_;
   VectorValues values_;
   std::unique_ptr<SteppedExchange> exchange_;
   ValueWork* work_;                        // of the exchange
