@@ -38,7 +38,7 @@ class Numbers {
   }
 
  private:
-  friend class KeptNumbers;
+  friend class NumberCopy;
   Numbers(const void* list, std::size_t width) : list_(list), width_(width) {}
 
   // long and long long are two types, even if both have 64 bits.
@@ -54,10 +54,10 @@ class Numbers {
 };
 
 // A copy of such a list, to compare others with.
-class KeptNumbers {
+class NumberCopy {
  public:
-  KeptNumbers() = default;
-  KeptNumbers(Numbers list, std::size_t count)
+  NumberCopy() = default;
+  NumberCopy(Numbers list, std::size_t count)
       : bytes_(static_cast<const std::byte*>(list.list_),
                static_cast<const std::byte*>(list.list_) + count * list.width_),
         width_(list.width_) {}

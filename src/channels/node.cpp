@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "mpi/collective.hpp"
+#include "mpi/mpi_error.hpp"
 
 namespace tonari {
 
@@ -59,21 +60,13 @@ std::shared_ptr<const Watch> shared_watch(std::int64_t process) {
 
 namespace {
 
-int own_rank(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-
 // What all ranks of the communicator tell each other.
 template <class Card>
 std::vector<Card> cards_of(MPI_Comm comm, std::int32_t rank, const std::function<void()>& ready) {
-  int size = 0;
-  MPI_Comm_size(comm, &size);
   const Card mine{rank,          this_process(),
                   this_system(), reinterpret_cast<std::uintptr_t>(&own_word()),
                   own_word(),    allowed_cpus()};
-  std::vector<Card> cards(static_cast<std::size_t>(size));
+  std::vector<Card> cards(static_cast<std::size_t>(ranks_of(comm)));
   ready();
   gather_all(&mine, sizeof mine, MPI_BYTE, cards.data(), comm);
   return cards;
@@ -82,11 +75,11 @@ std::vector<Card> cards_of(MPI_Comm comm, std::int32_t rank, const std::function
 }  // namespace
 
 Node::Node(MPI_Comm members, std::int32_t rank, const std::function<void()>& ready)
-    : Node(cards_of<Card>(members, rank, ready), static_cast<std::size_t>(own_rank(members))) {}
+    : Node(cards_of<Card>(members, rank, ready), static_cast<std::size_t>(rank_in(members))) {}
 
 std::shared_ptr<const Node> Node::on_one_system(MPI_Comm comm, std::span<const std::int32_t> among,
                                                 const std::function<void()>& ready) {
-  const std::int32_t rank = own_rank(comm);
+  const std::int32_t rank = rank_in(comm);
   std::vector<Card> cards = cards_of<Card>(comm, rank, ready);
   if (std::ranges::find(cards, 0U, &Card::system) != cards.end()) return nullptr;
   const std::uint64_t here = cards[static_cast<std::size_t>(rank)].system;

@@ -13,6 +13,7 @@
 #include "mpi/mpi_error.hpp"
 #include "neighborhood/known_side.hpp"
 #include "request/buffer.hpp"
+#include "request/kept.hpp"
 #include "request/settings.hpp"
 
 namespace tonari {
@@ -32,34 +33,24 @@ Settings read_in_place(MPI_Info info) {
   return settings;
 }
 
-// The last exchange of a one-shot call, for a call that comes again, on whatever buffer.
-struct KeptSwaps final : KeptExchange {
-  KeptSwaps(const BufferArguments& given, const Context& context, Settings with, MPI_Info info,
-            std::shared_ptr<Prepared> made)
-      : known(given, static_cast<std::size_t>(context.ranks())),
-        buffer(given.buffer),
-        settings(std::move(with)),
-        no_keys(info == MPI_INFO_NULL),
-        prepared(std::move(made)) {}
-
-  // And whether it can be used: no request does.
+// A one-shot call that may come again, on whatever buffer.
+struct SwapCall {
   bool same(const BufferArguments& given) const {
     const bool lies = given.buffer == buffer || (given.buffer && buffer);
-    return prepared.use_count() == 1 && !prepared->running() && !prepared->broken() && lies &&
-           given.buffer != MPI_IN_PLACE && !on_gpu(given.buffer) && known.same(given);
-  }
-  const std::shared_ptr<Prepared>& on(const void* now) const {
-    const std::ptrdiff_t by = distance(buffer, now);
-    prepared->rebind(std::array{std::ptrdiff_t{0}, by, std::ptrdiff_t{0}});
-    return prepared;
+    return lies && given.buffer != MPI_IN_PLACE && !on_gpu(given.buffer) && known.same(given);
   }
 
   KnownSide known;
-  const void* buffer;
+  const void* buffer = nullptr;
   Settings settings;
-  bool no_keys;  // they are those of the environment, which is not read for the same call again
-  std::shared_ptr<Prepared> prepared;
+  bool no_keys = false;  // settings are the environment's, not read for the same call again
 };
+
+struct SwapCalls final : FamilyObject {
+  bool stays() const override { return false; }
+  Kept<SwapCall, 1> kept;  // memory is for one at a time
+};
+using Votes = decltype(SwapCalls::kept)::Votes;
 
 std::shared_ptr<SharedComm> shared_for(MPI_Comm comm) {
   int between = 0;
@@ -78,28 +69,26 @@ struct InPlaceInit {
   std::shared_ptr<Context> context = nullptr;
   Settings settings = {};
 
-  // Collective. read: settings and blocks; returns whether this rank knows the call.
-  // Returns whether all do.
+  // Collective. read: settings and blocks; returns whether this rank has kept an exchange for the
+  // call.
   template <class Read>
-  bool agree(MPI_Info info, Output output, InPlaceKind kind, Read read) {
-    bool known = false;
-    const auto [same, said] = agree_on_arguments(
+  Compared agree(MPI_Info info, Output output, InPlaceKind kind, Read read) {
+    Votes votes{};
+    return agree_on_arguments(
         shared->comm(), info, output,
         [&] {
           context = context_on(shared);
-          known = read();
+          votes = read();
         },
         [&] {
-          return std::array{
-              Alike{static_cast<std::uint64_t>(kind),
-                    "some ranks call a symmetric in-place exchange where others call the general "
-                    "one"},
-              Alike{fingerprint(settings), other_settings}, Alike{known}};
+          return with_votes(
+              std::array{Alike{static_cast<std::uint64_t>(kind),
+                               "some ranks call a symmetric in-place exchange where others call "
+                               "the general one"},
+                         Alike{fingerprint(settings), other_settings}},
+              votes);
         });
-    return known && same.back();  // whether they know it is compared last
   }
-
-  KeptSwaps* kept() const { return static_cast<KeptSwaps*>(shared->kept_in_place.get()); }
 
   // Last.
   void describe(Prepared& prepared, const Decision& decision) const {
@@ -200,7 +189,7 @@ std::vector<Bytes> in_bytes(const std::vector<std::uint64_t>& counts, Bytes elem
 std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_Comm comm, Use use,
                                             MPI_Info info, Output output) {
   InPlaceInit init{.shared = shared_for(comm)};
-  const Settings& settings = init.settings;
+  Settings& settings = init.settings;
   SwapProblem problem;
   const auto read = [&] {
     const auto ranks = static_cast<std::size_t>(init.context->ranks());
@@ -210,24 +199,36 @@ std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_C
     problem.typed = {const_cast<void*>(blocks.buffer), read_blocks("", ranks, blocks),
                      blocks.form == Form::regular};
   };
-  const bool again = init.agree(info, output, InPlaceKind::symmetric, [&] {
-    const KeptSwaps* const kept = init.kept();
-    const bool same = use == Use::one_shot && kept && kept->same(blocks);
-    const bool no_keys = same && kept->no_keys && info == MPI_INFO_NULL;
-    init.settings = no_keys ? kept->settings : read_in_place(info);
-    if (same && init.settings == kept->settings) return true;
-    read();
-    return false;
+  SwapCalls* calls = nullptr;  // not null for a one-shot call
+  SwapCall call;
+  const void* buffer = nullptr;  // of the kept exchange
+  const Compared compared = init.agree(info, output, InPlaceKind::symmetric, [&] {
+    Votes votes{};
+    FamilyObjects& families = init.shared->families();
+    if (use == Use::one_shot) calls = families.find<SwapCalls>();
+    if (use == Use::one_shot && !calls) calls = &families.add(std::make_unique<SwapCalls>());
+    if (calls)
+      votes = calls->kept.votes([&](const SwapCall& known, const std::shared_ptr<Prepared>& made) {
+        if (made.use_count() > 1 || made->running() || made->broken() || !known.same(blocks))
+          return false;
+        settings = known.no_keys && info == MPI_INFO_NULL ? known.settings : read_in_place(info);
+        buffer = known.buffer;
+        return settings == known.settings;
+      });
+    if (!votes[0]) settings = read_in_place(info), read();
+    return votes;
   });
-  if (again) return init.kept()->on(blocks.buffer);
+  if (std::shared_ptr<Prepared> kept = calls ? calls->kept.take(compared) : nullptr) {
+    kept->rebind(std::array{std::ptrdiff_t{0}, distance(buffer, blocks.buffer), std::ptrdiff_t{0}});
+    return kept;
+  }
   Context& context = *init.context;
   std::shared_ptr<Prepared> prepared;
-  std::unique_ptr<KeptSwaps> kept;
   run_collectively(context.comm(), [&] {
     if (problem.blocks.empty()) read();  // another rank does not know the call
     const std::vector<Bytes> sizes = sizes_of(problem.blocks);
     compare_pairs(context, sizes, sizes);
-    if (use == Use::one_shot) init.shared->kept_in_place.reset();  // memory is for one at a time
+    if (calls) calls->kept.clear();  // its memory goes first
     context.reserve_tags(1);
     problem.order = swap_order_named(settings.inplace_algorithm);
     problem.any_channel = settings.channel == "auto";
@@ -240,11 +241,12 @@ std::shared_ptr<Prepared> prepare_symmetric(const BufferArguments& blocks, MPI_C
     prepared->chosen.algorithm = chosen.algorithm;
     prepared->chosen.channel = chosen.channel;
     init.describe(*prepared, chosen.decision);
-    if (use == Use::one_shot && !settings.progress_thread)
-      kept = std::make_unique<KeptSwaps>(blocks, context, settings, info, prepared);
+    if (calls)
+      call = {KnownSide(blocks, static_cast<std::size_t>(context.ranks())), blocks.buffer, settings,
+              info == MPI_INFO_NULL};
   });
   context.take_tags(1);
-  if (kept) init.shared->kept_in_place = std::move(kept);
+  if (calls && !settings.progress_thread) calls->kept.put(std::move(call), prepared);
   return prepared;
 }
 
@@ -261,7 +263,7 @@ std::shared_ptr<Prepared> prepare_general(const BufferArguments& send, const Buf
            "', an order of symmetric swaps; leave it out of the general exchange");
     settings.inplace_algorithm = "auto";
     problem = read_general(send, recv, *init.context);
-    return false;
+    return Votes{};
   });
   Context& context = *init.context;
   std::shared_ptr<Prepared> prepared;

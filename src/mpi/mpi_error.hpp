@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns error codes of MPI into errors of tonari.
+// Calls of MPI, whose error codes become errors of tonari.
 #pragma once
 
 #include <mpi.h>
@@ -26,6 +26,24 @@ void call_mpi(const char* name, Call&& call) {
     code = std::forward<Call>(call)();
   }
   check_mpi(code, name);
+}
+
+inline int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+inline int ranks_of(MPI_Comm comm) {
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  return ranks;
+}
+
+// Looks once; meanwhile the MPI may proceed.
+inline bool is_complete(MPI_Request& request) {
+  int complete = 0;
+  call_mpi("MPI_Test", [&] { return MPI_Test(&request, &complete, MPI_STATUS_IGNORE); });
+  return complete != 0;
 }
 
 }  // namespace tonari

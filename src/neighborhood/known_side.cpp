@@ -18,7 +18,7 @@ KnownSide::KnownSide(const BufferArguments& given, std::size_t blocks)
     : form_(given.form), count_(given.count), type_(given.type) {
   if (given.form != Form::w && blocks > 0) marked_.add(given.type);
   if (given.form == Form::regular || blocks == 0) return;
-  counts_ = KeptNumbers(given.counts, blocks);
+  counts_ = NumberCopy(given.counts, blocks);
   displacements_.assign(given.displacements, given.displacements + blocks);
   if (given.form != Form::w) return;
   types_.assign(given.types, given.types + blocks);

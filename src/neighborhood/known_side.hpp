@@ -23,7 +23,7 @@ class KnownSide {
   Form form_ = Form::regular;
   MPI_Count count_ = 0;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
-  KeptNumbers counts_;
+  NumberCopy counts_;
   std::vector<MPI_Aint> displacements_;
   std::vector<MPI_Datatype> types_;
   MarkedTypes marked_;

@@ -222,11 +222,11 @@ extern "C" int tonari_request_get_info(tonari_request request, tonari_request_in
     Prepared& p = *request->prepared;
     if (p.chosen.undecided) p.describe_now();
     const ChoiceReport& chosen = p.chosen;
-    *info = {p.kept(chosen.algorithm),
-             p.kept(chosen.variant),
-             p.kept(chosen.channel),
-             p.kept(chosen.channel_detail),
-             p.kept(chosen.reason),
+    *info = {p.lasting(chosen.algorithm),
+             p.lasting(chosen.variant),
+             p.lasting(chosen.channel),
+             p.lasting(chosen.channel_detail),
+             p.lasting(chosen.reason),
              chosen.predicted,
              p.init(),
              chosen.measured,

@@ -16,10 +16,9 @@ namespace tonari {
 
 // By keys, which may differ between ranks. It changes only where all ranks change it alike, so the
 // same exchanges lie in the same places everywhere. Whether one serves a call, ranks vote on.
-template <class Key>
+template <class Key, std::size_t places = 8>
 class Kept {
  public:
-  static constexpr std::size_t places = 8;
   using Votes = std::array<bool, places>;
 
   // For each place whether serves(key, exchange) on this rank.

@@ -91,7 +91,7 @@ struct Prepared {
   const std::string& description() const { return description_; }
   double init() const { return init_; }  // seconds
   // The same words at an address that stays as long as this lives, whatever is chosen later.
-  const char* kept(const std::string& words) { return told_.insert(words).first->c_str(); }
+  const char* lasting(const std::string& words) { return told_.insert(words).first->c_str(); }
   void drive_by_thread();  // call this before describe
 
   bool running() const { return running_; }    // stays true if it fails

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "mpi/mpi_error.hpp"
@@ -20,21 +21,17 @@ class Census {
   explicit Census(int ranks) : counts_(static_cast<std::size_t>(ranks)) {}
 
   void clear() { started_ = false; }
-  // Collective, at most once after clear().
+  // Collective at the first call after clear().
   void start(MPI_Comm comm, std::span<const SparsePiece> sent) {
-    started_ = true;
+    if (std::exchange(started_, true)) return;
     std::ranges::fill(counts_, 0);
     for (const SparsePiece& piece : sent) ++counts_[static_cast<std::size_t>(piece.peer)];
     check_mpi(
         MPI_Ireduce_scatter_block(counts_.data(), &expected_, 1, MPI_INT, MPI_SUM, comm, &request_),
         "MPI_Ireduce_scatter_block");
   }
-  bool started() const { return started_; }
-  bool expects(int received) {
-    int complete = 0;
-    call_mpi("MPI_Test", [&] { return MPI_Test(&request_, &complete, MPI_STATUS_IGNORE); });
-    return complete && received == expected_;
-  }
+  // Whether so many are all, as far as ranks count.
+  bool all(int received) { return !started_ || (is_complete(request_) && received == expected_); }
 
  private:
   std::vector<int> counts_;  // for each rank

@@ -4,13 +4,18 @@
 // place of the paper's barrier. For personalized see sparse/census.hpp.
 //
 // Methods may turn out to differ, and a rank may have failed. Then all ranks complete what any has
-// begun: if one counts, all count. Another rank may be out of this superstep earlier and send for
-// the next exchange: the tag tells those apart, as in MpiRankGroup.
+// begun: if one counts, all count. Then the lowest that has failed tells the others its error; that
+// needs no memory. Another rank may be out of this superstep earlier and send in the next one: the
+// tag tells those apart, as in MpiRankGroup.
+#include <string_view>
+
 #include "channels/control_tags.hpp"
 #include "engine/wait/arrived.hpp"
+#include "engine/wait/named_rank.hpp"
 #include "engine/wait/request_list.hpp"
-#include "sparse/agreement.hpp"
+#include "mpi/mpi_error.hpp"
 #include "sparse/census.hpp"
+#include "sparse/superstep.hpp"
 
 namespace tonari {
 namespace {
@@ -24,24 +29,34 @@ Word discarded[SparseLimits().piece / word];
 
 class Consensus final : public Superstep {
  public:
-  Consensus(SparseState& state, Agreement& agreement)
-      : state_(state), agreement_(agreement), census_(state.ranks) {}
+  explicit Consensus(SparseState& state) : state_(state), census_(state.ranks) {}
 
   void load() override;
   void start() override;
   Seen look() override;
-  bool finish() override { return agreement_.finish(); }
+  bool finish() override;
 
  private:
+  enum BallotOf : std::size_t { failing, counts, alike, bytes = alike + 2, messages, ballots };
+  static constexpr int nobody = -1;
+
   void append(const SparseMessage& message);
   bool receive_if_any();
   void vote();
+  Seen conclude();
 
   SparseState& state_;
-  Agreement& agreement_;
   Census census_;
   int tag_ = sparse_odd;
   int received_ = 0;  // pieces
+  std::optional<Vote> vote_;
+  int teller_ = nobody;  // of an error
+  struct {
+    std::int32_t code = 0;
+    std::uint32_t length = 0;
+    std::array<char, 1016> sentence;  // a longer one is cut short
+  } told_;
+  MPI_Request telling_ = MPI_REQUEST_NULL;
   std::vector<Word> words_;
   std::vector<SparsePiece> sent_;  // in words_
   RequestList requests_;           // last: what they send outlives them
@@ -70,7 +85,6 @@ void Consensus::append(const SparseMessage& message) {
 
 void Consensus::start() {
   if (state_.error) sent_.clear();
-  state_.inbox.words().clear();
   tag_ = tag_ == sparse_even ? sparse_odd : sparse_even;
   received_ = 0;
   census_.clear();
@@ -82,18 +96,53 @@ void Consensus::start() {
 }
 
 Superstep::Seen Consensus::look() {
+  if (teller_ != nobody) return is_complete(telling_) ? Seen::all : Seen::nothing;
   const Seen seen = receive_if_any() ? Seen::some : Seen::nothing;
-  if (!agreement_.voted() && (state_.method != Method::nbx || requests_.done())) vote();
-  if (!agreement_.voted() || !agreement_.heard()) return seen;
-  if (agreement_.any_counts() && !census_.started()) census_.start(state_.comm, sent_);
-  if ((census_.started() && !census_.expects(received_)) || !requests_.done()) return seen;
-  return agreement_.look();
+  if (!vote_ && (state_.method != Method::nbx || requests_.done())) vote();
+  if (!vote_ || !vote_->test()) return seen;
+  if (vote_->said(counts)) census_.start(state_.comm, sent_);
+  if (!census_.all(received_) || !requests_.done()) return seen;
+  return conclude();
 }
 
+// A Vote as if without errors: concluding one blocks.
 void Consensus::vote() {
-  const bool counts = state_.method == Method::personalized;
-  agreement_.vote(counts);
-  if (counts) census_.start(state_.comm, sent_);
+  std::array<Ballot, ballots> said;
+  said[failing] = state_.error ? static_cast<std::uint64_t>(state_.ranks - state_.rank) : 0;
+  said[counts] = state_.method == Method::personalized;
+  std::ranges::copy(state_.task->alike, &said[alike]);
+  said[bytes] = std::min<Bytes>(state_.weight, largest_ballot);
+  said[messages] = state_.task->messages.size();
+  vote_.emplace(state_.comm, nullptr, said);
+  if (said[counts].value) census_.start(state_.comm, sent_);
+}
+
+Superstep::Seen Consensus::conclude() {
+  state_.same = {vote_->same(alike), vote_->same(alike + 1)};
+  state_.load = {vote_->said(bytes), vote_->said(messages)};
+  const auto failed = static_cast<int>(vote_->said(failing));
+  vote_.reset();
+  sent_.clear();
+  if (failed == 0) return Seen::all;
+  teller_ = state_.ranks - failed;
+  if (teller_ == state_.rank) {
+    const std::string_view sentence = state_.error->what();
+    told_.code = static_cast<std::int32_t>(state_.error->code());
+    told_.length =
+        static_cast<std::uint32_t>(sentence.copy(told_.sentence.data(), told_.sentence.size()));
+  }
+  check_mpi(MPI_Ibcast(&told_, sizeof told_, MPI_BYTE, teller_, state_.comm, &telling_),
+            "MPI_Ibcast");
+  return Seen::some;
+}
+
+bool Consensus::finish() {
+  const int teller = std::exchange(teller_, nobody);
+  if (teller == nobody) return state_.same[0] && state_.same[1];
+  if (teller == state_.rank) throw with_rank(teller, *state_.error).now_on_all_ranks();
+  const std::size_t length = std::min<std::size_t>(told_.length, told_.sentence.size());
+  const Error error(static_cast<Errc>(told_.code), {told_.sentence.data(), length});
+  throw with_rank(teller, error).now_on_all_ranks();
 }
 
 bool Consensus::receive_if_any() {
@@ -111,8 +160,8 @@ bool Consensus::receive_if_any() {
 
 }  // namespace
 
-std::unique_ptr<Superstep> make_consensus(SparseState& state, Agreement& agreement) {
-  return std::make_unique<Consensus>(state, agreement);
+std::unique_ptr<Superstep> make_consensus(SparseState& state) {
+  return std::make_unique<Consensus>(state);
 }
 
 }  // namespace tonari

@@ -18,6 +18,9 @@ class LongTransfers final : public Superstep {
   Seen look() override { return requests_.done() ? Seen::all : Seen::nothing; }
 
  private:
+  bool is_long(const SparseMessage& message) const {
+    return message.to != state_.rank && !state_.packing.is_short(message.bytes);
+  }
   template <class Work>
   void each_part(Bytes bytes, Work work) const {
     for (Bytes at = 0; at < bytes; at += state_.limits.part)
@@ -35,7 +38,7 @@ void LongTransfers::load() {
   for (const SparseInbox::Entry& entry : state_.inbox.entries())
     if (!entry.address) parts += entry.bytes / limits.part + 1;
   for (const SparseMessage& m : state_.task->messages)
-    if (state_.is_long(m)) parts += m.bytes / limits.part + 1;
+    if (is_long(m)) parts += m.bytes / limits.part + 1;
   requests_.reserve(parts);
 }
 
@@ -52,7 +55,7 @@ void LongTransfers::start() {
       });
     }
   for (const SparseMessage& m : state_.task->messages)
-    if (state_.is_long(m))
+    if (is_long(m))
       each_part(m.bytes, [&](Bytes at, int bytes) {
         check_mpi(MPI_Isend(m.address + at, bytes, MPI_BYTE, m.to, sparse_long, state_.comm,
                             requests_.add()),

@@ -9,11 +9,6 @@
 #include "request/buffer.hpp"
 
 namespace tonari {
-namespace {
-
-constexpr Bytes most_bytes = std::numeric_limits<std::ptrdiff_t>::max() / 2;
-
-}  // namespace
 
 void OutgoingMessages::read() {
   require_usable(given_.buffer, "sendbuf");
@@ -55,7 +50,8 @@ void OutgoingMessages::read_message(int i) {
   checked_multiply(next_, extent_, "displacement");
   const Bytes bytes =
       checked_multiply(static_cast<Bytes>(count), element_.bytes(), "bytes of a message");
-  if (bytes > most_bytes) fail(Errc::overflow, "a message of ", bytes, " bytes");
+  if (bytes > std::numeric_limits<std::ptrdiff_t>::max() / 2)
+    fail(Errc::overflow, "a message of ", bytes, " bytes");
   if (bytes > 0 && !given_.buffer && offset == 0)
     fail(Errc::argument, "`sendbuf` is NULL", on_rank(), ", but message ", i, " has ", count,
          " elements");

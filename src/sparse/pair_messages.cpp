@@ -6,6 +6,20 @@
 
 namespace tonari {
 
+std::unique_ptr<PairMessages> connect_pairs(SharedComm& shared) {
+  const NodeMap& nodes = *shared.nodes();
+  std::vector<NeighborEdges> others;
+  for (std::int32_t rank = 0; rank < shared.ranks(); ++rank)
+    if (rank != shared.rank()) others.push_back({rank, {0}, {0}, {0}});
+  shared.reserve_tags(stream_tags);
+  auto streams =
+      std::make_unique<Streams>(shared.connect_group(nodes), std::move(others), shared.exchanges(),
+                                shared.first_tag(), PairMessages::board_bytes);
+  shared.take_tags(stream_tags);
+  return std::make_unique<PairMessages>(
+      std::move(streams), WaitPolicy{nodes.node->crowded(), timeout_in_environment()});
+}
+
 PairMessages::PairMessages(std::unique_ptr<Streams> streams, WaitPolicy wait)
     : PolledExchange(streams->comm(), wait),
       streams_(std::move(streams)),

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "channels/streams/streams.hpp"
+#include "engine/comm/shared_comm.hpp"
 #include "engine/wait/polled_exchange.hpp"
 #include "memory/broadcast_slots.hpp"
 #include "planners/graphs/rank_group.hpp"
@@ -122,5 +123,8 @@ class PairMessages final : public PolledExchange<PairMessages> {
   std::size_t left_ = 0;  // ends of messages
   std::optional<Error> failure_;
 };
+
+// Collective: between all ranks. Throws on each rank what is wrong there.
+std::unique_ptr<PairMessages> connect_pairs(SharedComm& shared);
 
 }  // namespace tonari

@@ -87,6 +87,7 @@ bool Pairwise::finish() {
       state_.same[n] = state_.same[n] && head[alike + n] == mine[alike + n];
   }
   state_.load = {static_cast<Bytes>(heaviest), static_cast<std::uint64_t>(most_messages)};
+  if (state_.method != SparseMethod::Kind::pairwise) state_.inbox.words().clear();
   return state_.same[0] && state_.same[1];
 }
 

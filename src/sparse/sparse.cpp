@@ -17,57 +17,32 @@ std::shared_ptr<SharedComm> shared_of(MPI_Comm comm) {
   return SharedComm::of(comm);
 }
 
-// What a request holds.
-class SparseInFlight final : public LeafExchange {
- public:
-  SparseInFlight(const std::shared_ptr<SharedComm>& shared, const SparseArguments& given,
-                 MPI_Info info, tonari_messages* place)
-      : call_(shared, given, info, SparseCall::Kind::in_flight), place_(place) {}
-
-  const SparseCall& call() const { return call_; }
-  void start() override { call_.start(); }
-  bool test() override {
-    while (!call_.over() && call_.step()) {
-    }
-    return arrived();
-  }
-  void wait() override {
-    call_.wait();
-    arrived();
-  }
-  Pause pause() const override { return call_.pause(); }
-  void give_up() override { call_.give_up(); }
-  int messages() const override { return static_cast<int>(call_.messages()); }
-  Bytes bytes() const override { return call_.bytes(); }
-  std::size_t scratch_bytes() const override { return 0; }
-
- private:
-  bool arrived() {
-    if (call_.over() && place_) *std::exchange(place_, nullptr) = call_.take();
-    return call_.over();
-  }
-
-  SparseCall call_;
-  tonari_messages* place_;
-};
-
 constexpr const char* sparse_operation = "sparse exchange";
 
-// Of calls that block, if there is a report; null: nothing records them.
+// Calls that block, for the report.
+struct SparseCalls final : FamilyObject {
+  explicit SparseCalls(const ReportRow& calls) : record(calls) {}
+  bool stays() const override { return false; }
+  CallRecord record;
+};
+
+// null: nothing records them.
 CallRecord* record_of(SharedComm& shared) noexcept {
-  if (!shared.records() || shared.sparse_record) return shared.sparse_record.get();
-  (void)error_of([&] {
-    ReportRow calls;
-    calls.ranks = shared.ranks();
-    calls.operation = sparse_operation, calls.what = sparse_operation;
-    shared.sparse_record = std::make_unique<CallRecord>(calls);
-  });
-  return shared.sparse_record.get();
+  if (!shared.records()) return nullptr;
+  SparseCalls* calls = shared.families().find<SparseCalls>();
+  if (!calls)
+    (void)error_of([&] {
+      ReportRow row;
+      row.ranks = shared.ranks();
+      row.operation = sparse_operation, row.what = sparse_operation;
+      calls = &shared.families().add(std::make_unique<SparseCalls>(row));
+    });
+  return calls ? &calls->record : nullptr;
 }
 
 // All ranks hear of the error of this one.
 [[noreturn]] void refuse(const std::shared_ptr<SharedComm>& shared, const Error& error) {
-  SparseCall call(shared, error);
+  SparseCall call(shared, {}, MPI_INFO_NULL, SparseCall::Kind::blocking, nullptr, error);
   call.start();
   call.wait();
   throw error;
@@ -82,8 +57,9 @@ std::shared_ptr<Prepared> prepare(const SparseArguments& given, MPI_Comm comm, M
     require(messages, "messages"), require(request.address, request.name);
     *messages = TONARI_MESSAGES_NULL;
     prepared = std::make_shared<Prepared>(context_on(shared));
-    auto exchange = std::make_unique<SparseInFlight>(shared, given, info, messages);
-    prepared->chosen.algorithm = exchange->call().algorithm();
+    auto exchange =
+        std::make_unique<SparseCall>(shared, given, info, SparseCall::Kind::in_flight, messages);
+    prepared->chosen.algorithm = exchange->algorithm();
     prepared->recording.operation = sparse_operation;
     prepared->exchange = std::move(exchange);
   });
@@ -100,9 +76,8 @@ extern "C" int tonari_sparse_alltoallv(int sends, const int destinations[],
   return guarded([&] {
     const std::shared_ptr<SharedComm> shared = shared_of(comm);
     SparseCall::connect(*shared, SparseCall::Kind::blocking);
-    if (!messages) refuse(shared, {Errc::argument, "`messages` is NULL"});
     SparseCall call(shared, {sends, destinations, sendcounts, senddispls, type, sendbuf}, info,
-                    SparseCall::Kind::blocking);
+                    SparseCall::Kind::blocking, messages);
     const auto run = [&] {
       call.start();
       call.wait();
@@ -112,7 +87,6 @@ extern "C" int tonari_sparse_alltoallv(int sends, const int destinations[],
       record->chose(call.algorithm()), record->run(run);
     else
       run();
-    *messages = call.take();
   });
 }
 

@@ -9,7 +9,7 @@
 #include "request/guard.hpp"
 #include "request/refusal.hpp"
 #include "request/settings.hpp"
-#include "sparse/on_communicator.hpp"
+#include "sparse/pair_messages.hpp"
 #include "topology/virtual_topology.hpp"
 
 namespace tonari {
@@ -61,6 +61,19 @@ SparseMethod read_method(MPI_Info info, int ranks) {
   return {Kind::store_and_forward, dimensions};
 }
 
+// Collective at the first call for a communicator, and the same object from then on. It lives as
+// long as `shared`. Throws the same on all ranks.
+SparseExchange& sparse_exchange_of(SharedComm& shared) {
+  if (SparseExchange* const known = shared.families().find<SparseExchange>()) return *known;
+  std::unique_ptr<SparseExchange> made;
+  run_collectively(shared.comm(), [&] {
+    std::unique_ptr<PairMessages> pairs;
+    if (shared.ranks() <= most_pairwise) pairs = connect_pairs(shared);
+    made = std::make_unique<SparseExchange>(shared.comm(), std::move(pairs));
+  });
+  return shared.families().add(std::move(made));
+}
+
 // Sizes and places in elements, as the program has them.
 void show(OwnedMessages& messages, Bytes element) {
   SparseResult& result = messages.result;
@@ -91,28 +104,22 @@ void SparseCall::connect(SharedComm& shared, Kind kind) {
 }
 
 SparseCall::SparseCall(std::shared_ptr<SharedComm> shared, const SparseArguments& given,
-                       MPI_Info info, Kind kind)
+                       MPI_Info info, Kind kind, tonari_messages* place,
+                       const std::optional<Error>& error)
     : shared_(std::move(shared)),
       exchange_(sparse_exchange_of(*shared_)),
       kind_(kind),
       info_(info),
-      outgoing_(given, shared_->ranks(), shared_->rank()) {
-  call_.error = error_of([&] { read(); });
-}
-
-SparseCall::SparseCall(std::shared_ptr<SharedComm> shared, const Error& error)
-    : shared_(std::move(shared)),
-      exchange_(sparse_exchange_of(*shared_)),
-      kind_(Kind::blocking),
-      info_(MPI_INFO_NULL),
-      outgoing_({}, shared_->ranks(), shared_->rank()) {
-  call_.error = error;
+      outgoing_(given, shared_->ranks(), shared_->rank()),
+      place_(place) {
+  call_.error = error ? error : error_of([&] { read(); });
 }
 
 SparseCall::~SparseCall() { give_up(); }
 
 void SparseCall::read() {
   throw_refusal();
+  require(place_, "messages");
   made_ = take_messages();
   outgoing_.read();
   call_.messages = outgoing_.messages();
@@ -143,6 +150,13 @@ void SparseCall::or_leave(const Work& work) {
   }
 }
 
+bool SparseCall::test() {
+  while (!over() && step()) {
+  }
+  return over();
+}
+
+// One look; whether anything changed.
 bool SparseCall::step() {
   const Phase before = phase_;
   bool moved = false;
@@ -171,6 +185,7 @@ void SparseCall::open() {
 void SparseCall::complete() {
   if (phase_ == Phase::completing) {
     show(*made_, outgoing_.element_bytes());
+    *place_ = made_.release();
     return leave();
   }
   check_alike();
@@ -211,8 +226,6 @@ void SparseCall::wait() {
   }
   while (!over()) or_leave([&] { exchange_.wait(), complete(); });
 }
-
-tonari_messages SparseCall::take() { return made_.release(); }
 
 Bytes SparseCall::bytes() const {
   Bytes all = 0;

@@ -17,40 +17,39 @@ namespace tonari {
 struct OwnedMessages;
 void free_messages(tonari_messages messages) noexcept;
 
-class SparseCall {
+class SparseCall final : public LeafExchange {
  public:
   // Whether the call may wait for the other ranks wherever it is tested.
   enum class Kind : bool { blocking, in_flight };
 
   // Collective at the first call of a kind on a communicator; before one is made.
   static void connect(SharedComm& shared, Kind kind);
-  // Local. What is wrong here all ranks hear of in the exchange.
+  // Local. What is wrong here all ranks hear of in the exchange, or `error`, known already.
+  // place: for what has arrived, to be freed with free_messages.
   SparseCall(std::shared_ptr<SharedComm> shared, const SparseArguments& given, MPI_Info info,
-             Kind kind);
-  // One that only tells the others an error.
-  SparseCall(std::shared_ptr<SharedComm> shared, const Error& error);
-  ~SparseCall();
+             Kind kind, tonari_messages* place, const std::optional<Error>& error = {});
+  ~SparseCall() override;
   SparseCall(const SparseCall&) = delete;
   SparseCall& operator=(const SparseCall&) = delete;
 
   // Queues for its turn, and begins if that has come.
-  void start();
-  // One look; whether anything changed. Throws on all ranks the error of one; then it is over.
-  bool step();
-  bool over() const { return phase_ == Phase::over; }
-  void wait();  // drives exchanges in flight
-  Pause pause() const;
-  void give_up();
-  // Once it is over, to be freed with free_messages.
-  tonari_messages take();
+  void start() override;
+  // They throw on all ranks the error of one; then it is over.
+  bool test() override;
+  void wait() override;  // drives exchanges in flight
+  Pause pause() const override;
+  void give_up() override;
 
-  std::size_t messages() const { return outgoing_.messages().size(); }
-  Bytes bytes() const;
+  int messages() const override { return static_cast<int>(outgoing_.messages().size()); }
+  Bytes bytes() const override;
+  std::size_t scratch_bytes() const override { return 0; }
   const std::string& algorithm() const { return name_; }
 
  private:
   enum class Phase : std::uint8_t { made, queued, opening, completing, over };
 
+  bool over() const { return phase_ == Phase::over; }
+  bool step();
   void read();
   void open();
   void complete();
@@ -64,8 +63,9 @@ class SparseCall {
   const Kind kind_;
   const MPI_Info info_;  // of a blocking call
   OutgoingMessages outgoing_;
+  tonari_messages* const place_;
   std::string name_;
-  SparseExchange::Call call_;
+  SparseTask call_;
   std::unique_ptr<OwnedMessages> made_;
   SparseResult none_;  // in its place, where there is an error
   Phase phase_ = Phase::made;

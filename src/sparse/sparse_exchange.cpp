@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "engine/wait/in_flight.hpp"
-#include "sparse/sparse_hops.hpp"
+#include "mpi/mpi_error.hpp"
 
 namespace tonari {
 namespace {
@@ -17,12 +17,10 @@ constexpr Bytes message_weight = 32;  // at least what is noted of a message bes
 }  // namespace
 
 SparseExchange::SparseExchange(MPI_Comm comm, std::unique_ptr<PairMessages> pairs,
-                               const Limits& limits)
-    : state_{comm, std::move(pairs), limits}, agreement_(state_) {
-  MPI_Comm_rank(comm, &state_.rank);
-  MPI_Comm_size(comm, &state_.ranks);
+                               const SparseLimits& limits)
+    : state_{comm, std::move(pairs), limits, rank_in(comm), ranks_of(comm)} {
   if (state_.pairs) pairwise_ = make_pairwise(state_);
-  consensus_ = make_consensus(state_, agreement_);
+  consensus_ = make_consensus(state_);
   long_transfers_ = make_long_transfers(state_);
 }
 
@@ -74,15 +72,13 @@ void SparseExchange::look_until_all() {
   Waiter waiter;
   AllAwaited all(state_.comm);
   std::optional<Error> ended;  // a rank, which may have done its part before
-  for (Seen seen; (seen = now_->look()) != Seen::all;) {
-    if (seen == Seen::some) {
+  for (Seen seen; (seen = now_->look()) != Seen::all;)
+    if (seen == Seen::some)
       all.reset(), ended.reset();
-      continue;
-    }
-    if (ended) throw *ended;
-    waiter.pass(Pause::yield);
-    ended = all.idle();
-  }
+    else if (ended)
+      throw *ended;
+    else
+      waiter.pass(Pause::yield), ended = all.idle();
 }
 
 Pause SparseExchange::pause() const {
@@ -92,22 +88,19 @@ Pause SparseExchange::pause() const {
 
 // ---- The first part: short messages travel
 
-void SparseExchange::open(const Call& call, SparseResult& result) {
+void SparseExchange::open(const SparseTask& task, SparseResult& result) {
   if (given_up_ || !finished())
     fail(Errc::peer,
          "an earlier sparse exchange on this communicator failed in the middle; use another one");
-  state_.task = &call, state_.result = &result;
-  state_.error = call.error;
-  state_.method = call.error ? Method::automatic : call.method.kind;
+  state_.task = &task, state_.result = &result;
+  state_.error = task.error;
+  state_.method = task.error ? Method::automatic : task.method.kind;
   if (state_.pairs) state_.pairs->check_start(), state_.pairs->clear();
   const std::optional<Error> error = error_of([&] { load(); });
   if (!state_.error) state_.error = error;
   if (error) state_.method = Method::automatic;
   Superstep* const others = state_.method == Method::pairwise ? nullptr : consensus_.get();
-  if (pairwise_)
-    run(pairwise_.get(), others);
-  else
-    run(others, nullptr);
+  return pairwise_ ? run(pairwise_.get(), others) : run(others, nullptr);
 }
 
 void SparseExchange::load() {
@@ -126,7 +119,12 @@ void SparseExchange::load() {
     std::ranges::stable_sort(state_.order, {}, &SparseMessage::to);
   consensus_->load();
   if (pairwise_) pairwise_->load();
-  reserve();
+  // so that nothing can fail behind the agreement
+  const auto [bytes, most] = state_.reserved;
+  const std::size_t heads = state_.pairs ? state_.pairs->size() * PairMessages::head_words : 0;
+  state_.inbox.reserve(bytes / sizeof(Word) + heads, most);
+  state_.result->reserve(bytes, most);
+  long_transfers_->load();
 }
 
 // For as much as any rank can have got in the last exchange.
@@ -137,15 +135,6 @@ SparseLoad SparseExchange::room() const {
   if (state_.load.bytes > limits.kept / ranks) return little;
   return {std::max(little.bytes, state_.load.bytes * ranks),
           std::max(little.messages, state_.load.messages * ranks)};
-}
-
-// So that nothing can fail behind the agreement.
-void SparseExchange::reserve() {
-  const auto [bytes, messages] = state_.reserved;
-  const std::size_t heads = state_.pairs ? state_.pairs->size() * PairMessages::head_words : 0;
-  state_.inbox.reserve(bytes / sizeof(Word) + heads, messages);
-  state_.result->reserve(bytes, messages);
-  long_transfers_->load();
 }
 
 // ---- The second part
@@ -159,29 +148,26 @@ void SparseExchange::complete(RankGroup* group) {
   const bool fits = state_.load.bytes <= state_.reserved.bytes / ranks &&
                     state_.load.messages <= state_.reserved.messages / ranks;
   const std::optional<Error> error = error_of([&] {
-    place();
+    SparseInbox& inbox = state_.inbox;
+    inbox.read_pieces();
+    if (state_.method == Method::pairwise)
+      for (std::size_t k = 0; k < state_.pairs->size(); ++k)
+        inbox.read(state_.pairs->rank(k), state_.pairs->words(k));
+    if (!forwards)  // there they came with the others
+      for (const SparseMessage& m : state_.task->messages)
+        if (m.to == state_.rank) inbox.add({m.to, m.bytes, m.address});
+    inbox.place(*state_.result, state_.rank);
     if (!fits) long_transfers_->load();
   });
   if (!state_.error) state_.error = error;
   Superstep* const transfers = forwards ? nullptr : long_transfers_.get();
   if (!fits) {
+    state_.method = Method::automatic;  // there is nothing more to send in the agreement
     if (pairwise_) state_.pairs->clear();
-    return run(pairwise_ ? pairwise_.get() : &agreement_, transfers);
+    return run(pairwise_ ? pairwise_.get() : consensus_.get(), transfers);
   }
   if (state_.error) throw *state_.error;
   if (transfers) run(transfers, nullptr);
-}
-
-void SparseExchange::place() {
-  SparseInbox& inbox = state_.inbox;
-  inbox.read_pieces();
-  if (state_.method == Method::pairwise)
-    for (std::size_t k = 0; k < state_.pairs->size(); ++k)
-      inbox.read(state_.pairs->rank(k), state_.pairs->words(k));
-  if (state_.method != Method::store_and_forward)  // there they came with the others
-    for (const SparseMessage& m : state_.task->messages)
-      if (m.to == state_.rank) inbox.add({m.to, m.bytes, m.address});
-  inbox.place(*state_.result, state_.rank);
 }
 
 }  // namespace tonari

@@ -2,7 +2,7 @@
 // Exchanges in which a rank knows whom it sends to, and nobody knows who sends to it. Every rank
 // knows when it has all that was sent to it, and whether any rank has failed, by one agreement. The
 // methods are in files of their own: pairwise.cpp, consensus.cpp (nbx), census.hpp (personalized)
-// and sparse_hops.hpp (store-and-forward).
+// and sparse_hops.cpp (store-and-forward).
 //
 // Short messages for one rank travel together, and come before it is known how many there are. Of a
 // long one only the length does. When all lengths are known, and all ranks have agreed that they
@@ -16,23 +16,20 @@
 #include <array>
 #include <memory>
 
-#include "engine/comm/kept_exchange.hpp"
+#include "engine/comm/family_objects.hpp"
 #include "mpi/owned_comm.hpp"
 #include "planners/graphs/rank_group.hpp"
-#include "sparse/agreement.hpp"
 #include "sparse/superstep.hpp"
 
 namespace tonari {
 
 // Runs the supersteps of exchanges, one exchange at a time.
-class SparseExchange final : public KeptExchange {
+class SparseExchange final : public FamilyObject {
  public:
-  using Limits = SparseLimits;
-  using Call = SparseTask;
-
   // Local. comm: not owned; its messages have the sparse tags (channels/control_tags.hpp). pairs:
   // between all ranks if they are at most most_pairwise; otherwise null.
-  SparseExchange(MPI_Comm comm, std::unique_ptr<PairMessages> pairs, const Limits& limits = {});
+  SparseExchange(MPI_Comm comm, std::unique_ptr<PairMessages> pairs,
+                 const SparseLimits& limits = {});
 
   // What automatic means now, the same on all ranks: it takes the last exchange as an example.
   SparseMethod fastest(bool forwards = true) const;
@@ -42,9 +39,9 @@ class SparseExchange final : public KeptExchange {
   Queue& turns() { return turns_; }
 
   // Collective, in turn; does not block. Short messages travel, and it is found out what is to come
-  // and whether all ranks call alike. call, result: live until the exchange is over; result is
+  // and whether all ranks call alike. task, result: live until the exchange is over; result is
   // empty. Throws Errc::peer if an earlier exchange failed in the middle.
-  void open(const Call& call, SparseResult& result);
+  void open(const SparseTask& task, SparseResult& result);
   // When that has finished: which of `alike` are so on all ranks. Where methods are not, the
   // exchange is over.
   const std::array<bool, 2>& same() const { return state_.same; }
@@ -68,16 +65,13 @@ class SparseExchange final : public KeptExchange {
 
  private:
   void load();
-  void reserve();
   SparseLoad room() const;
-  void place();
   void run(Superstep* first, Superstep* then);
   void look_until_all();
   void next();
 
   std::shared_ptr<const OwnedComm> apart_;
   SparseState state_;
-  Agreement agreement_;
   std::unique_ptr<Superstep> pairwise_;  // null: there are too many ranks
   std::unique_ptr<Superstep> consensus_, long_transfers_;
   Superstep *now_ = nullptr, *then_ = nullptr;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sparse/sparse_hops.hpp"
-
+// store-and-forward/N: messages hop by hop on a virtual mesh of all ranks with N dimensions, each
+// hop an exchange of RankGroup. Few messages per rank, many bytes.
 #include <cstring>
 #include <functional>
 #include <vector>
 
+#include "sparse/superstep.hpp"
 #include "topology/virtual_topology.hpp"
 
 namespace tonari {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -41,7 +42,15 @@ class MessagePacking {
   std::size_t words(const SparseMessage& message) const {
     return 1 + (is_short(message.bytes) ? words_of(message.bytes) : 0);
   }
-  Word* pack(const SparseMessage& message, Word* to) const;  // returns the end
+  Word* pack(const SparseMessage& message, Word* to) const {  // returns the end
+    const auto length = static_cast<Word>(message.bytes);
+    *to++ = is_short(message.bytes) ? length : -length;
+    if (!is_short(message.bytes) || message.bytes == 0) return to;
+    Word* const end = to + words_of(message.bytes);
+    end[-1] = 0;
+    std::memcpy(to, message.address, message.bytes);
+    return end;
+  }
   // visit(bytes, address) for each; the address is null for a long one.
   template <class Visit>
   static void read(std::span<const Word> words, Visit visit) {

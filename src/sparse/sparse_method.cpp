@@ -11,18 +11,9 @@ namespace tonari {
 using Method = SparseMethod::Kind;
 
 std::string SparseMethod::name() const {
-  switch (kind) {
-    case Method::automatic:
-      return "auto";
-    case Method::pairwise:
-      return "pairwise";
-    case Method::nbx:
-      return "nbx";
-    case Method::personalized:
-      return "personalized";
-    default:
-      return text("store-and-forward/", dimensions);
-  }
+  constexpr const char* names[] = {"auto", "pairwise", "nbx", "personalized"};
+  if (kind == Method::store_and_forward) return text("store-and-forward/", dimensions);
+  return names[static_cast<std::size_t>(kind)];
 }
 
 double predict(SparseMethod method, int ranks, double messages, double bytes) {

@@ -24,10 +24,6 @@ void SparseResult::make_room(Bytes bytes) {
   room = bytes;
 }
 
-void SparseInbox::reserve(std::size_t words, std::size_t messages) {
-  words_.reserve(words), pieces_.reserve(messages), entries_.reserve(messages);
-}
-
 Word* SparseInbox::add(std::int32_t source, std::size_t words) {
   const std::size_t begin = words_.size();
   words_.resize(begin + words);

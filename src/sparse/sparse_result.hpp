@@ -36,7 +36,9 @@ class SparseInbox {
   };
 
   void clear(Bytes kept) { tonari::clear(words_, kept), pieces_.clear(), entries_.clear(); }
-  void reserve(std::size_t words, std::size_t messages);
+  void reserve(std::size_t words, std::size_t messages) {
+    words_.reserve(words), pieces_.reserve(messages), entries_.reserve(messages);
+  }
   // A place for a piece.
   Word* add(std::int32_t source, std::size_t words);
   std::vector<Word>& words() { return words_; }  // for what does not come in pieces

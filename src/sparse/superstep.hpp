@@ -42,9 +42,6 @@ struct SparseLoad {
 };
 
 struct SparseState {
-  bool is_long(const SparseMessage& message) const {
-    return message.to != rank && !packing.is_short(message.bytes);
-  }
   // visit(messages) for each other rank to which any go, ascending.
   template <class Visit>
   void each_receiver(Visit visit) const {
@@ -59,8 +56,8 @@ struct SparseState {
   MPI_Comm comm;
   const std::unique_ptr<PairMessages> pairs;  // null: there are too many ranks
   const SparseLimits limits;
+  const int rank, ranks;
   const MessagePacking packing{limits.short_most};
-  int rank = 0, ranks = 0;
   // Of the exchange that is under way.
   const SparseTask* task = nullptr;
   SparseResult* result = nullptr;
@@ -79,11 +76,7 @@ class Superstep {
  public:
   enum class Seen : std::uint8_t { nothing, some, all };
 
-  Superstep() = default;
   virtual ~Superstep() = default;
-  Superstep(const Superstep&) = delete;
-  Superstep& operator=(const Superstep&) = delete;
-
   // Local, before the first superstep of an exchange. Makes ready what this one needs.
   virtual void load() {}
   // Collective, and does not block.
@@ -95,13 +88,13 @@ class Superstep {
   virtual Exchange* exchange() { return nullptr; }
 };
 
-// All ranks vote; the first that has failed tells the others its error.
-class Agreement;
 // Each rank tells each other one what they agree on, and messages by `pairwise` (pairwise.cpp).
 std::unique_ptr<Superstep> make_pairwise(SparseState& state);
-// Messages by `nbx` and `personalized`, and the agreement of all others (consensus.cpp).
-std::unique_ptr<Superstep> make_consensus(SparseState& state, Agreement& agreement);
+// Messages by `nbx` and `personalized`, and an agreement (consensus.cpp).
+std::unique_ptr<Superstep> make_consensus(SparseState& state);
 // Long messages, whose lengths are known (long_transfers.cpp).
 std::unique_ptr<Superstep> make_long_transfers(SparseState& state);
+// Messages by `store-and-forward`, also long ones (sparse_hops.cpp). Waits for other ranks in here.
+void forward_by_hops(RankGroup& group, SparseState& state);
 
 }  // namespace tonari

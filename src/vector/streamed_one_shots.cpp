@@ -28,9 +28,9 @@ StreamedOneShots::StreamedOneShots(SharedVector& vector, Direction direction, Wa
 
 VectorOneShotCall& StreamedOneShots::find(const VectorCall& call) {
   if (VectorOneShotCall* const known =
-          kept_.find([&](VectorOneShotCall& each) { return each.same(call); }))
+          recent_.find([&](VectorOneShotCall& each) { return each.same(call); }))
     return *known;
-  return kept_.add(std::make_unique<VectorOneShotCall>(
+  return recent_.add(std::make_unique<VectorOneShotCall>(
       vector_, call, read_values(vector_.pattern(), call), steps_, streams_));
 }
 

@@ -32,7 +32,7 @@ class StreamedOneShots {
   SharedVector& vector_;
   std::vector<std::shared_ptr<Streams>> streams_;  // by step
   std::vector<std::shared_ptr<Prepared>> steps_;   // each holds the exchange on these
-  MostRecent<std::unique_ptr<VectorOneShotCall>, 8> kept_;
+  MostRecent<std::unique_ptr<VectorOneShotCall>, 8> recent_;
 };
 
 }  // namespace tonari

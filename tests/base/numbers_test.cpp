@@ -26,14 +26,14 @@ TEST(Numbers, AreReadInTheirWidth) {
 TEST(Numbers, KeptOnesAreComparedInTheirWidth) {
   const int narrow[] = {1, 0, 2, 0}, other[] = {1, 0, 3, 0};
   const long wide[] = {1, 2}, more[] = {1, large};
-  const KeptNumbers kept(narrow, 4);
+  const NumberCopy kept(narrow, 4);
   EXPECT_TRUE(kept.same(narrow));
   EXPECT_FALSE(kept.same(other));
   EXPECT_FALSE(kept.same(wide)) << "the same bytes, but other numbers";
   EXPECT_FALSE(kept.same(nullptr));
-  EXPECT_FALSE(KeptNumbers(wide, 2).same(more));
-  EXPECT_TRUE(KeptNumbers(wide, 1).same(more));
-  EXPECT_TRUE(KeptNumbers().same(nullptr)) << "of a call that has no such list";
+  EXPECT_FALSE(NumberCopy(wide, 2).same(more));
+  EXPECT_TRUE(NumberCopy(wide, 1).same(more));
+  EXPECT_TRUE(NumberCopy().same(nullptr)) << "of a call that has no such list";
 }
 
 }  // namespace

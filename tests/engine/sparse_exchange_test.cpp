@@ -9,7 +9,6 @@
 #include "engine/comm/mpi_rank_group.hpp"
 #include "engine/comm/shared_comm.hpp"
 #include "mpi/owned_comm.hpp"
-#include "sparse/on_communicator.hpp"
 #include "support/counting.hpp"
 #include "support/oracle.hpp"
 
@@ -80,7 +79,7 @@ class SparseExchangeTest : public testing::TestWithParam<bool> {
   void run(SparseExchange& exchange, unsigned k, SparseMethod method) {
     const std::vector<Sent> sent = sent_by(world_rank(), k);
     const std::vector<SparseMessage> messages = messages_of(sent);
-    const SparseExchange::Call call{std::nullopt, method, messages, {Ballot(k), Ballot(7)}};
+    const SparseTask call{std::nullopt, method, messages, {Ballot(k), Ballot(7)}};
     SparseResult result;
     exchange.open(call, result);
     exchange.wait();
@@ -111,10 +110,10 @@ TEST_P(SparseExchangeTest, AsManyBytesAsLastTimeNeedOneAgreement) {
   SparseExchange exchange(comm.get(), pairs());
   const std::vector<std::byte> bytes(70000, std::byte(world_rank()));
   const SparseMessage message{(world_rank() + 1) % world_size(), bytes.data(), bytes.size()};
-  const SparseExchange::Call call{std::nullopt,
-                                  {GetParam() ? Kind::pairwise : Kind::nbx},
-                                  std::span(&message, 1),
-                                  {Ballot(1), Ballot(7)}};
+  const SparseTask call{std::nullopt,
+                        {GetParam() ? Kind::pairwise : Kind::nbx},
+                        std::span(&message, 1),
+                        {Ballot(1), Ballot(7)}};
   SparseResult result;
   for (int round = 0; round < 4; ++round) {
     result.clear();
@@ -142,7 +141,7 @@ TEST_P(SparseExchangeTest, ErrorsOfSomeRanks) {
       mine = Error(Errc::topology, text("rank ", world_rank(), " says no", std::string(700, '!')));
     const std::vector<Sent> sent = sent_by(world_rank(), 2);
     const std::vector<SparseMessage> messages = messages_of(sent);
-    const SparseExchange::Call call{mine, method, messages, {Ballot(1), Ballot(7)}};
+    const SparseTask call{mine, method, messages, {Ballot(1), Ballot(7)}};
     SparseResult result;
     const std::optional<Error> thrown = error_of([&] {
       exchange.open(call, result);

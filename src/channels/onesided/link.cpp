@@ -15,6 +15,7 @@
 #include "channels/onesided/rtr_tree.hpp"
 #include "memory/memory.hpp"
 #include "mpi/collective.hpp"
+#include "mpi/mpi_error.hpp"
 #include "mpi/mpi_usable.hpp"
 
 namespace tonari {
@@ -179,8 +180,7 @@ class WindowMessages final : public OneSided {
   // Systems promise more memory than they have: a process that does not ask first may be killed
   // when it touches it.
   void check_room(Bytes mine) const {
-    int ranks = 0;
-    MPI_Comm_size(comm_, &ranks);
+    const int ranks = ranks_of(comm_);
     std::vector<Bytes> all(static_cast<std::size_t>(ranks));
     fail_together(comm_, std::nullopt);
     gather_all(&mine, 1, MPI_UINT64_T, all.data(), comm_);

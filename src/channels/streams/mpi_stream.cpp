@@ -32,10 +32,7 @@ MpiOut::~MpiOut() {
 }
 
 bool MpiOut::complete(MPI_Request& request) {
-  int done = 1;
-  if (request != MPI_REQUEST_NULL)
-    call_mpi("MPI_Test", [&] { return MPI_Test(&request, &done, MPI_STATUS_IGNORE); });
-  return done != 0;
+  return request == MPI_REQUEST_NULL || is_complete(request);
 }
 
 std::byte* MpiOut::first() {
@@ -245,10 +242,7 @@ void MpiIn::expect_nothing() {
 }
 
 bool MpiIn::bare_arrives() {
-  if (bare_request_ == MPI_REQUEST_NULL) return false;
-  int done = 0;
-  call_mpi("MPI_Test", [&] { return MPI_Test(&bare_request_, &done, MPI_STATUS_IGNORE); });
-  return bare_here_ = done != 0;
+  return bare_request_ != MPI_REQUEST_NULL && (bare_here_ = is_complete(bare_request_));
 }
 
 const std::byte* MpiIn::more(Bytes left, std::size_t& bytes) {
@@ -259,10 +253,8 @@ const std::byte* MpiIn::more(Bytes left, std::size_t& bytes) {
                         route_.first_tag + tag_of_later, route_.comm->get(), &more_request_),
               "MPI_Irecv");
   }
-  int done = 1;
-  if (more_request_ != MPI_REQUEST_NULL)
-    call_mpi("MPI_Test", [&] { return MPI_Test(&more_request_, &done, MPI_STATUS_IGNORE); });
-  return done ? more_.data() : nullptr;
+  const bool arrived = more_request_ == MPI_REQUEST_NULL || is_complete(more_request_);
+  return arrived ? more_.data() : nullptr;
 }
 
 void MpiIn::release() {

@@ -253,8 +253,7 @@ LogGP machine_parameters(MPI_Comm comm, const std::string& key,
   constexpr int most_tries = 3;
   const CacheFile file(cache_directory(), "machines");
   std::string text;
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
+  const int rank = rank_in(comm);
   if (rank == 0) {
     const std::lock_guard lock(mutex);
     if (const auto found = known.find(key); found != known.end())

@@ -4,8 +4,8 @@
 namespace tonari {
 
 std::shared_ptr<Context> context_on(const std::shared_ptr<SharedComm>& shared) {
-  std::shared_ptr<Context> context = shared->in_place.lock();
-  if (!context) shared->in_place = context = std::make_shared<Context>(shared);
+  std::shared_ptr<Context> context = shared->context.lock();
+  if (!context) shared->context = context = std::make_shared<Context>(shared);
   return context;
 }
 

@@ -8,7 +8,7 @@
 
 namespace tonari {
 
-// In-place exchanges on a communicator of the program share this, as long as one of them lives.
+// Those on one communicator of the program share this, as long as one of them lives.
 // Local.
 std::shared_ptr<Context> context_on(const std::shared_ptr<SharedComm>& shared);
 

@@ -45,12 +45,7 @@ class Partner {
     complete_last();
   }
   // Of those under way, the one that was started last.
-  bool test_last() {
-    int done = 0;
-    call_mpi("MPI_Test",
-             [&] { return MPI_Test(&requests_[under_way_ - 1], &done, MPI_STATUS_IGNORE); });
-    return done != 0;
-  }
+  bool test_last() { return is_complete(requests_[under_way_ - 1]); }
   // For some time it only looks, so that what is measured is the MPI.
   void complete_last() {
     MPI_Request& request = requests_[under_way_ - 1];

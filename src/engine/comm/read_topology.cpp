@@ -11,12 +11,6 @@
 
 namespace tonari {
 
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-
 std::optional<Grid> read_grid(MPI_Comm cart) {
   int d = 0;
   check_mpi(MPI_Cartdim_get(cart, &d), "MPI_Cartdim_get");
@@ -63,12 +57,6 @@ std::vector<std::int32_t> from_mpi(std::vector<int> ranks, int count) {
   ranks.resize(static_cast<std::size_t>(count));
   for (int& rank : ranks) rank = from_mpi(rank);
   return ranks;
-}
-
-int size_of(MPI_Comm comm) {
-  int size = 0;
-  MPI_Comm_size(comm, &size);
-  return size;
 }
 
 // Each dimension has first the neighbor in the negative, then the one in the positive direction.
@@ -139,7 +127,7 @@ std::vector<std::int32_t> read_ranks(MPI_Comm comm, int count, const int* list, 
   if (count < 0)
     fail(Errc::argument, "the number of ", what, "s is ", count, "; it must not be negative");
   if (count > 0 && !list) fail(Errc::argument, "`", what, "s` is NULL, but its length is ", count);
-  const int ranks = size_of(comm);
+  const int ranks = ranks_of(comm);
   for (int i = 0; i < count; ++i)
     if (list[i] != MPI_PROC_NULL && (list[i] < 0 || list[i] >= ranks))
       fail(Errc::argument, what, " ", i, " of rank ", rank_in(comm), " is ", list[i],
@@ -151,7 +139,7 @@ std::string nodes_in_environment() { return in_environment(setting("TONARI_NODES
 
 NodeMembers emulated_node(MPI_Comm comm, const std::string& text) {
   if (text.empty()) return {};
-  return node_from_text(text, setting("TONARI_NODES").variable, size_of(comm), rank_in(comm));
+  return node_from_text(text, setting("TONARI_NODES").variable, ranks_of(comm), rank_in(comm));
 }
 
 Ballot nodes_ballot(const std::string& text) { return Hash().bytes(text).value(); }
@@ -178,7 +166,7 @@ std::shared_ptr<const Node> node_by_mpi(MPI_Comm comm, const NodeMembers& emulat
 RankNode read_node(MPI_Comm comm, NodeMembers members, const std::function<void()>& meet,
                    int most_told) {
   std::shared_ptr<const Node> node;
-  if (size_of(comm) <= most_told) node = Node::on_one_system(comm, members.ranks, meet);
+  if (ranks_of(comm) <= most_told) node = Node::on_one_system(comm, members.ranks, meet);
   if (!node) {
     meet();
     node = node_by_mpi(comm, members, meet);

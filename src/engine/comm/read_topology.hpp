@@ -31,8 +31,6 @@ struct TopologyLists {
   std::optional<Grid> grid;  // Cartesian with 1 to 8 dimensions
 };
 
-int rank_in(MPI_Comm comm);
-
 // Throws Errc::topology for an intercommunicator: on all ranks, since all know.
 void require_one_group(MPI_Comm comm);
 

@@ -23,7 +23,7 @@ constexpr int most_hops = 3;
 
 // A duplicate over which tables travel to its rank 0. Its memory is there from the beginning:
 // nothing may fail on one rank while others wait for it.
-struct Kept {
+struct ReportComm {
   std::shared_ptr<const OwnedComm> comm;
   int root = 0;  // its rank 0, in MPI_COMM_WORLD
   std::unique_ptr<ReportTable> out, in;
@@ -32,7 +32,7 @@ struct Kept {
 
 struct Report {
   std::mutex mutex;
-  std::vector<Kept> kept;
+  std::vector<ReportComm> kept;
   std::size_t taken = 0;                // places: of those that are kept, and of those about to be
   std::atomic<bool> recording = false;  // this process, something
 };
@@ -64,7 +64,7 @@ class Place {
     ++report().taken;
     return held_ = true;
   }
-  void keep(Kept&& kept) {
+  void keep(ReportComm&& kept) {
     const std::lock_guard lock(report().mutex);
     report().kept.push_back(std::move(kept));
     held_ = false;
@@ -77,8 +77,7 @@ class Place {
 // The rank in MPI_COMM_WORLD of each rank of a communicator; MPI_UNDEFINED: it is of another.
 std::vector<int> world_ranks(MPI_Comm comm) {
   MPI_Group here = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  int size = 0;
-  MPI_Comm_size(comm, &size);
+  const int size = ranks_of(comm);
   std::vector<int> ranks(static_cast<std::size_t>(size)), there(ranks.size());
   for (std::size_t k = 0; k < ranks.size(); ++k) ranks[k] = static_cast<int>(k);
   check_mpi(MPI_Comm_group(comm, &here), "MPI_Comm_group");
@@ -94,7 +93,8 @@ struct Contribution {
   bool records = false, keeps = false;
 };
 
-Contribution prepare(const std::shared_ptr<const OwnedComm>& duplicate, Kept& made, Place& place) {
+Contribution prepare(const std::shared_ptr<const OwnedComm>& duplicate, ReportComm& made,
+                     Place& place) {
   if (!report_destination()) return {};
   const bool of_world = world_runs();
   const std::vector<int> world = of_world ? world_ranks(duplicate->get()) : std::vector{0};
@@ -106,11 +106,11 @@ Contribution prepare(const std::shared_ptr<const OwnedComm>& duplicate, Kept& ma
 
 // Those that `wanted` says, for good. The mutex is held.
 template <class Wanted>
-std::vector<Kept> take_kept(Wanted wanted) {
-  std::vector<Kept> taken;
-  for (Kept& k : report().kept)
+std::vector<ReportComm> take_comms(Wanted wanted) {
+  std::vector<ReportComm> taken;
+  for (ReportComm& k : report().kept)
     if (wanted(k)) taken.push_back(std::move(k));
-  std::erase_if(report().kept, [](const Kept& k) { return !k.comm; });
+  std::erase_if(report().kept, [](const ReportComm& k) { return !k.comm; });
   return taken;
 }
 
@@ -133,7 +133,7 @@ class TableReduction {
   TableReduction(const TableReduction&) = delete;
   TableReduction& operator=(const TableReduction&) = delete;
 
-  MPI_Request start(const Kept& kept) const {
+  MPI_Request start(const ReportComm& kept) const {
     MPI_Request request = MPI_REQUEST_NULL;
     check_mpi(
         MPI_Ireduce(kept.out.get(), kept.in.get(), 1, type_, op_, 0, kept.comm->get(), &request),
@@ -148,11 +148,11 @@ class TableReduction {
 
 // One hop on all duplicates at once. None waits before it has begun on all: ranks have them in
 // different orders. `up`: where this rank's table goes; null: it stays.
-void hop(const TableReduction& reduction, std::vector<Kept>& kept, const Kept* up, int rank,
-         ReportTable& table) {
+void hop(const TableReduction& reduction, std::vector<ReportComm>& kept, const ReportComm* up,
+         int rank, ReportTable& table) {
   std::array<MPI_Request, most_kept> requests;
   std::size_t started = 0;
-  for (Kept& k : kept) {
+  for (ReportComm& k : kept) {
     *k.out = &k == up ? table : ReportTable();
     *k.in = ReportTable();
     requests[started++] = reduction.start(k);
@@ -161,15 +161,15 @@ void hop(const TableReduction& reduction, std::vector<Kept>& kept, const Kept* u
     return MPI_Waitall(static_cast<int>(started), requests.data(), MPI_STATUSES_IGNORE);
   });
   if (up) table = ReportTable();
-  for (const Kept& k : kept)
+  for (const ReportComm& k : kept)
     if (k.root == rank) table.merge(*k.in);
 }
 
 // Tables go to lower and lower ranks of MPI_COMM_WORLD. Returns whether this rank's stays here.
-bool gather(std::vector<Kept>& kept, int rank, ReportTable& table) {
+bool gather(std::vector<ReportComm>& kept, int rank, ReportTable& table) {
   if (kept.empty()) return true;
-  const Kept& lowest = *std::ranges::min_element(kept, {}, &Kept::root);
-  const Kept* const up = lowest.root < rank ? &lowest : nullptr;
+  const ReportComm& lowest = *std::ranges::min_element(kept, {}, &ReportComm::root);
+  const ReportComm* const up = lowest.root < rank ? &lowest : nullptr;
   const TableReduction reduction;
   for (int k = 0; k < most_hops; ++k) hop(reduction, kept, up, rank, table);
   return !up || !table.rows().empty();
@@ -179,7 +179,7 @@ bool gather(std::vector<Kept>& kept, int rank, ReportTable& table) {
 
 ReportOffer offer_report(const std::shared_ptr<const OwnedComm>& duplicate) {
   struct Offer {
-    Kept made;
+    ReportComm made;
     Place place;
     Contribution contribution;
     int rank = 0;
@@ -199,29 +199,28 @@ ReportOffer offer_report(const std::shared_ptr<const OwnedComm>& duplicate) {
 }
 
 void print_report() {
-  std::vector<Kept> kept;
+  std::vector<ReportComm> kept;
   {
     const std::lock_guard lock(report().mutex);
     if (!report().recording) return;  // then nothing is kept
-    kept = take_kept([](const Kept& k) { return k.of_world; });
+    kept = take_comms([](const ReportComm& k) { return k.of_world; });
   }
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int rank = rank_in(MPI_COMM_WORLD);
   ReportTable table = recorded_so_far();
   table.join(1);
   if (gather(kept, rank, table)) write_report(table, rank);
 }
 
 void print_report_of(MPI_Comm duplicate) {
-  std::vector<Kept> kept;
+  std::vector<ReportComm> kept;
   {
     const std::lock_guard lock(report().mutex);
-    kept = take_kept([&](const Kept& k) { return !k.of_world && k.comm->get() == duplicate; });
+    kept =
+        take_comms([&](const ReportComm& k) { return !k.of_world && k.comm->get() == duplicate; });
     report().taken -= kept.size();
   }
   if (kept.empty()) return;
-  int rank = 0;
-  MPI_Comm_rank(duplicate, &rank);
+  const int rank = rank_in(duplicate);
   ReportTable table = take_what_is_gone();
   table.join(1);
   hop(TableReduction(), kept, rank == 0 ? nullptr : &kept.front(), rank, table);

@@ -6,7 +6,6 @@
 
 #include "base/setting_table.hpp"
 #include "engine/comm/calibrate.hpp"
-#include "engine/comm/call_record.hpp"
 #include "engine/comm/finding.hpp"
 #include "engine/comm/mpi_rank_group.hpp"
 #include "engine/wait/agree.hpp"
@@ -50,7 +49,7 @@ int conclude(MPI_Comm, int, void*, void*) {
   (void)error_of(Finding::write_all);  // of requests that are not freed
   hide_wait();
   attached().concluded = true;
-  for (std::shared_ptr<SharedComm>* held : attached().all) (*held)->kept_in_place.reset();
+  for (std::shared_ptr<SharedComm>* held : attached().all) (*held)->families().leave();
   return MPI_SUCCESS;
 }
 
@@ -86,8 +85,9 @@ int leave_shared_comm(MPI_Comm, int, void* value, void*) {
     std::erase(attached().all, held);
   }
   (*held)->attached_ = false;
-  (*held)->kept_in_place.reset();
-  if (!world_runs()) (*held)->report_at_end();
+  (*held)->families().leave();
+  // Of sessions, which have no MPI_Finalize.
+  if (!world_runs()) (void)error_of([&] { print_report_of((*held)->comm()); });
   (void)error_of([&] { (*held)->trim_windows(); });  // MPI_Finalize frees what cannot be freed now
   delete held;
   free_unused_keys();
@@ -252,11 +252,6 @@ const LogGP& SharedComm::machine() {
   const LogGP found = machine_parameters(comm(), machine_key(), nodes_->node);
   stay_together(comm());
   return machine_.emplace(found);
-}
-
-void SharedComm::report_at_end() {
-  sparse_record.reset();  // while all is there that it tells of
-  (void)error_of([&] { print_report_of(comm()); });
 }
 
 RankGroup& SharedComm::group() {

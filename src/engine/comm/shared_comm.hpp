@@ -18,7 +18,7 @@
 #include "channels/control_tags.hpp"
 #include "channels/onesided/window.hpp"
 #include "cost/loggp.hpp"
-#include "engine/comm/kept_exchange.hpp"
+#include "engine/comm/family_objects.hpp"
 #include "engine/comm/read_topology.hpp"
 #include "engine/comm/report.hpp"
 #include "mpi/owned_comm.hpp"
@@ -26,7 +26,6 @@
 
 namespace tonari {
 
-class CallRecord;
 class Context;
 
 // The ranks of a communicator on their nodes.
@@ -78,8 +77,7 @@ class SharedComm {
   // For planning together, one user at a time.
   RankGroup& group();
 
-  // What sparse exchanges have made for all of them (sparse/on_communicator.hpp).
-  std::unique_ptr<KeptExchange>& kept_sparse() { return sparse_; }
+  FamilyObjects& families() { return families_; }
   // For those who connect its ranks.
   ConnectGroup connect_group(const NodeMap& nodes);
 
@@ -112,19 +110,13 @@ class SharedComm {
   // the first call.
   const std::vector<std::int32_t>& node_of();
 
-  // The context of in-place exchanges (engine/comm/comm_context.hpp).
-  std::weak_ptr<Context> in_place;
-  // What the last one-shot call in place has left for the next (in_place/in_place.cpp). It may
-  // refer to this, until the program frees its communicator.
-  std::unique_ptr<KeptExchange> kept_in_place;
-  // Of sparse exchanges that block; made by the first of them (sparse/sparse.cpp).
-  std::unique_ptr<CallRecord> sparse_record;
+  // Of exchanges between all its ranks (engine/comm/comm_context.hpp).
+  std::weak_ptr<Context> context;
 
  private:
   friend int leave_shared_comm(MPI_Comm, int, void* value, void*);
   void open(MPI_Comm of, OwnedComm& copy);
   void read_communicator();
-  void report_at_end();  // collective: of sessions, which have no MPI_Finalize
   void look_at_nodes(std::string text, NodeMembers emulated);
   JoinedReport keep_nodes(std::string text, RankNode found, const std::optional<Error>& mine,
                           const ReportOffer& report);
@@ -133,7 +125,7 @@ class SharedComm {
   int rank_ = 0, ranks_ = 0;
   std::int64_t next_tag_ = first_exchange_tag, most_tag_ = 32767;  // what MPI promises at least
   std::unique_ptr<RankGroup> group_;
-  std::unique_ptr<KeptExchange> sparse_;
+  FamilyObjects families_;
   std::optional<Windows> windows_;
   std::string nodes_text_;  // TONARI_NODES, when nodes_ was learned
   bool fresh_ = true;       // by the call that is under way

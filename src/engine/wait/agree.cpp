@@ -47,19 +47,14 @@ void complete_while_driving(MPI_Comm comm, MPI_Request& request, IfOneDies death
   Waiter waiter;
   AllAwaited all(comm);
   const bool drives = any_in_flight();
-  const auto done = [&] {
-    int flag = 0;
-    call_mpi("MPI_Test", [&] { return MPI_Test(&request, &flag, MPI_STATUS_IGNORE); });
-    return flag != 0;
-  };
-  while (!done()) {
+  while (!is_complete(request)) {
     if (drives)
       waiter.pass(Pause::yield);
     else
       give_core_away();  // who has not come may need this core, which MPICH would keep
     const std::optional<Error> error = all.idle();
     if (error && deaths == IfOneDies::give_up) {
-      if (done()) return;
+      if (is_complete(request)) return;
       throw Error(*error).now_on_all_ranks();
     }
   }
@@ -70,26 +65,26 @@ void complete_while_driving(MPI_Comm comm, MPI_Request& request, IfOneDies death
 
 namespace {
 
-struct KeptWords {
+struct SpareWords {
   static constexpr std::size_t most = 64;
   std::array<std::array<std::uint64_t, 3 + 2 * Vote::ballots_at_once>, most> words;
   std::array<std::atomic<bool>, most> taken;
 };
-constinit KeptWords kept_words{};
+constinit SpareWords spare_words{};
 
 }  // namespace
 
 Vote::Words* Vote::take_words() {
-  for (std::size_t k = 0; k < KeptWords::most; ++k)
-    if (!kept_words.taken[k].exchange(true, std::memory_order_acquire))
-      return &(kept_words.words[k] = {});
+  for (std::size_t k = 0; k < SpareWords::most; ++k)
+    if (!spare_words.taken[k].exchange(true, std::memory_order_acquire))
+      return &(spare_words.words[k] = {});
   return nullptr;
 }
 
 Vote::~Vote() {
-  if (!kept_ || request_ != MPI_REQUEST_NULL) return;  // the MPI may still write there
-  const auto k = static_cast<std::size_t>(kept_ - kept_words.words.data());
-  kept_words.taken[k].store(false, std::memory_order_release);
+  if (!taken_ || request_ != MPI_REQUEST_NULL) return;  // the MPI may still write there
+  const auto k = static_cast<std::size_t>(taken_ - spare_words.words.data());
+  spare_words.taken[k].store(false, std::memory_order_release);
 }
 
 Vote::Vote(MPI_Comm comm, const Error* error, std::span<const Ballot> ballots)
@@ -112,14 +107,8 @@ void Vote::vote(std::size_t ballot, std::uint64_t value) {
   words_[2 + 2 * ballot] = largest_ballot - words_[1 + 2 * ballot];
 }
 
-bool Vote::test() {
-  int complete = 0;
-  call_mpi("MPI_Test", [&] { return MPI_Test(&request_, &complete, MPI_STATUS_IGNORE); });
-  return complete != 0;
-}
-
 void Vote::wait() {
-  complete_while_driving(comm_, request_, kept_ ? IfOneDies::give_up : IfOneDies::wait);
+  complete_while_driving(comm_, request_, taken_ ? IfOneDies::give_up : IfOneDies::wait);
 }
 
 void Vote::conclude() {
@@ -181,8 +170,7 @@ std::string broadcast(MPI_Comm comm, const std::string& text) {
 // too.
 std::string broadcast_line(MPI_Comm comm, const std::string& text) {
   constexpr std::size_t of_ballot = 7, most = of_ballot * Vote::ballots_at_once - 1;
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
+  const int rank = rank_in(comm);
   std::array<unsigned char, most + 1> line{};
   line[0] = static_cast<unsigned char>(std::min(text.size(), most + 1));
   if (text.size() <= most) text.copy(reinterpret_cast<char*>(&line[1]), most);

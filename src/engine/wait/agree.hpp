@@ -24,6 +24,7 @@
 #include "base/error.hpp"
 #include "memory/wait.hpp"
 #include "mpi/collective.hpp"
+#include "mpi/mpi_error.hpp"
 
 namespace tonari {
 
@@ -87,7 +88,7 @@ class Vote {
   Vote(const Vote&) = delete;
   Vote& operator=(const Vote&) = delete;
 
-  bool test();
+  bool test() { return is_complete(request_); }
   // Drives exchanges in flight meanwhile. Throws Errc::peer if a rank has ended; then no scope
   // agrees on that again.
   void wait();
@@ -111,8 +112,8 @@ class Vote {
   // of the sentence.
   // They lie where an agreement that is given up may leave them; if too many are under way, here.
   Words own_{};
-  Words* const kept_ = take_words();
-  Words& words_ = kept_ ? *kept_ : own_;
+  Words* const taken_ = take_words();
+  Words& words_ = taken_ ? *taken_ : own_;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

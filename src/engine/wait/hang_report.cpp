@@ -16,6 +16,7 @@
 #include "engine/wait/known_processes.hpp"
 #include "memory/process.hpp"
 #include "memory/wait_record.hpp"
+#include "mpi/mpi_error.hpp"
 
 namespace tonari {
 namespace {
@@ -159,9 +160,7 @@ std::string clock_time(double seconds_ago) {
 
 std::string rank_text(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) return "";
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return text("rank ", rank, " ");
+  return text("rank ", rank_in(comm), " ");
 }
 
 void print(const Awaited& awaited, MPI_Comm comm, double seconds) {
@@ -197,8 +196,7 @@ std::string what_others_do(const std::vector<KnownProcess>& others) {
 
 // Of those that the launcher tells of, some may have no process any more.
 std::string who_is_missing(MPI_Comm comm, const std::vector<KnownProcess>& known) {
-  int ranks = 0;
-  MPI_Comm_size(comm, &ranks);
+  const int ranks = ranks_of(comm);
   const auto others = static_cast<std::size_t>(ranks) - 1;
   if (known.size() >= others) return "";
   return text("; of ", others - known.size(), " of its other ranks this one knows no process here");

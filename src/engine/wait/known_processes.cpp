@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "memory/launched_ranks.hpp"
 #include "memory/process.hpp"
+#include "mpi/mpi_error.hpp"
 #include "mpi/world.hpp"
 
 namespace tonari {
@@ -57,8 +58,7 @@ std::vector<int> in_world(MPI_Comm comm, const std::vector<int>& ranks) {
 }
 
 std::vector<int> all_in_world(MPI_Comm comm) {
-  int size = 0;
-  MPI_Comm_size(comm, &size);
+  const int size = ranks_of(comm);
   std::vector<int> ranks(static_cast<std::size_t>(size));
   for (int r = 0; r < size; ++r) ranks[static_cast<std::size_t>(r)] = r;
   return in_world(comm, ranks);

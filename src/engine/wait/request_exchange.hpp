@@ -49,10 +49,8 @@ class RequestExchange : public PolledExchange<RequestExchange> {
   static constexpr Pause idle_pause = Pause::yield;
   bool finished() const { return !active_; }
   bool advance() {
-    int flag = 0;
-    call_mpi("MPI_Test", [&] { return MPI_Test(&request_, &flag, MPI_STATUS_IGNORE); });
-    active_ = !flag;
-    return flag;
+    active_ = !is_complete(request_);
+    return !active_;
   }
   void progress() const {}  // each look does it
   void check_peers() const {

@@ -12,11 +12,8 @@ RequestList::~RequestList() {
 
 // Tests each only until it is complete: this is asked between any two messages that come.
 bool RequestList::done() {
-  for (; complete_ < requests_.size(); ++complete_) {
-    int is = 0;
-    call_mpi("MPI_Test", [&] { return MPI_Test(&requests_[complete_], &is, MPI_STATUS_IGNORE); });
-    if (!is) return false;
-  }
+  for (; complete_ < requests_.size(); ++complete_)
+    if (!is_complete(requests_[complete_])) return false;
   requests_.clear();
   complete_ = 0;
   return true;
