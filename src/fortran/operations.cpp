@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <span>
+#include <tuple>
 
 #include "fortran/form.hpp"
 #include "fortran/handles.hpp"
@@ -24,99 +25,81 @@ class Types {
   std::vector<MPI_Datatype> all_;
 };
 
-// What the program has given. A count for all blocks is the first of its list.
+// What the program has given for one side. A count for all blocks is the first of its list.
+template <class Buffer, class Count>
+struct Side {
+  Buffer* buf;
+  const Count* counts;
+  const MPI_Aint* displs;
+  const int* numbers;  // of its types
+  Types types = Types(nullptr);
+
+  void read_types(bool are_list, int count) { types = Types::read(numbers, are_list, count); }
+};
 template <class Count>
 struct Given {
-  const void* sendbuf;
-  const Count* sendcounts;
-  const MPI_Aint* senddispls;
-  Types sendtypes;
-  void* recvbuf;
+  Side<const void, Count> send;
+  Side<void, Count> recv;
+};
+// In place: the symmetric exchanges read the sending side only.
+template <class Count>
+struct GivenInPlace : Side<void, Count> {
   const Count* recvcounts;
   const MPI_Aint* recvdispls;
-  Types recvtypes;
 };
 
 // The arguments of a side, as C has them.
-#define ONE_BLOCK(side) e.side##buf, *e.side##counts, e.side##types.one()
-#define V_FORM(side) e.side##buf, e.side##counts, e.side##displs, e.side##types.one()
-#define W_FORM(side) e.side##buf, e.side##counts, e.side##displs, e.side##types.all()
-
-// The three forms of an operation.
-template <class Count>
-struct Row {
-  using E = Given<Count>;
-  bool types_per_sent, types_per_received;
-  int (*completed)(const E& e, tonari_neighborhood near);
-  int (*started)(const E& e, tonari_neighborhood near, tonari_request* request);
-  int (*persistent)(const E& e, tonari_neighborhood near, MPI_Info info, tonari_request* request);
+constexpr auto as_one = [](auto& e) { return std::tuple(e.buf, *e.counts, e.types.one()); };
+constexpr auto as_v = [](auto& e) { return std::tuple(e.buf, e.counts, e.displs, e.types.one()); };
+constexpr auto as_w = [](auto& e) { return std::tuple(e.buf, e.counts, e.displs, e.types.all()); };
+constexpr auto as_general = [](auto& e) {
+  return std::tuple(e.buf, e.counts, e.displs, e.recvcounts, e.recvdispls, e.types.one());
 };
-#define ROW(E, _c, name, sent, received, per_sent, per_received)                       \
-  {per_sent, per_received,                                                             \
-   [](const E& e, tonari_neighborhood near) {                                          \
-     return tonari_##name##_c(sent(send), received(recv), near);                       \
-   },                                                                                  \
-   [](const E& e, tonari_neighborhood near, tonari_request* request) {                 \
-     return tonari_i##name##_c(sent(send), received(recv), near, request);             \
-   },                                                                                  \
-   [](const E& e, tonari_neighborhood near, MPI_Info info, tonari_request* request) {  \
-     return tonari_##name##_init##_c(sent(send), received(recv), near, info, request); \
-   }}
-// _c: behind the names of the functions that take such counts.
-#define ROWS(Count, _c)                                                  \
-  {ROW(Given<Count>, _c, alltoall, ONE_BLOCK, ONE_BLOCK, false, false),  \
-   ROW(Given<Count>, _c, alltoallv, V_FORM, V_FORM, false, false),       \
-   ROW(Given<Count>, _c, alltoallw, W_FORM, W_FORM, true, true),         \
-   ROW(Given<Count>, _c, allgather, ONE_BLOCK, ONE_BLOCK, false, false), \
-   ROW(Given<Count>, _c, allgatherv, ONE_BLOCK, V_FORM, false, false),   \
-   ROW(Given<Count>, _c, allgatherw, ONE_BLOCK, W_FORM, false, true)}
-const Row<int> rows[] = ROWS(int, );
-const Row<MPI_Count> large_rows[] = ROWS(MPI_Count, _c);
-#undef ROWS
-#undef ROW
+template <auto form>
+constexpr bool lists_types =
+    std::is_same_v<std::remove_cv_t<decltype(form)>, std::remove_cv_t<decltype(as_w)>>;
+static_assert(lists_types<as_w> && !lists_types<as_v>);
 
-// In place: the symmetric exchanges read the sending side only.
-template <class Count>
-struct InPlaceRow {
-  using E = Given<Count>;
-  bool types_per_rank;
-  int (*completed)(const E& e, MPI_Comm comm, MPI_Info info);
-  int (*started)(const E& e, MPI_Comm comm, MPI_Info info, tonari_request* request);
-  int (*persistent)(const E& e, MPI_Comm comm, MPI_Info info, tonari_request* request);
-};
-#define GENERAL(side) \
-  e.recvbuf, e.sendcounts, e.senddispls, e.recvcounts, e.recvdispls, e.sendtypes.one()
-#define IN_PLACE_ONE(side) e.recvbuf, *e.sendcounts, e.sendtypes.one()
-#define IN_PLACE_V(side) e.recvbuf, e.sendcounts, e.senddispls, e.sendtypes.one()
-#define IN_PLACE_W(side) e.recvbuf, e.sendcounts, e.senddispls, e.sendtypes.all()
-#define ROW(E, _c, name, arguments, per_rank)                              \
-  {per_rank,                                                               \
-   [](const E& e, MPI_Comm comm, MPI_Info info) {                          \
-     return tonari_##name##_c(arguments(), comm, info);                    \
-   },                                                                      \
-   [](const E& e, MPI_Comm comm, MPI_Info info, tonari_request* request) { \
-     return tonari_i##name##_c(arguments(), comm, info, request);          \
-   },                                                                      \
-   [](const E& e, MPI_Comm comm, MPI_Info info, tonari_request* request) { \
-     return tonari_##name##_init##_c(arguments(), comm, info, request);    \
-   }}
-#define ROWS(Count, _c)                                          \
-  {ROW(Given<Count>, _c, alltoall_inplace, IN_PLACE_ONE, false), \
-   ROW(Given<Count>, _c, alltoallv_inplace, IN_PLACE_V, false),  \
-   ROW(Given<Count>, _c, alltoallw_inplace, IN_PLACE_W, true),   \
-   ROW(Given<Count>, _c, alltoallv_inplace_general, GENERAL, false)}
-const InPlaceRow<int> in_place_rows[] = ROWS(int, );
-const InPlaceRow<MPI_Count> large_in_place_rows[] = ROWS(MPI_Count, _c);
-#undef ROWS
-#undef ROW
-
-// Throws Errc::argument where the module and the library do not belong together.
-template <class Rows>
-const auto& row_of(const Rows& all, int operation) {
-  if (operation < 0 || operation >= static_cast<int>(std::size(all)))
-    fail(Errc::argument, "`operation` is ", operation, ", which this library does not know");
-  return all[operation];
+// One of the forms of an operation. Persistent ones take keys before the request, and those in
+// place have them among `on`.
+template <auto once, auto started, auto persistent>
+int run_form(int form, const auto& sides, const auto& on, const auto& keys,
+             tonari_request* request) {
+  const auto call = [&](auto* function, const auto&... more) {
+    return std::apply(function, std::tuple_cat(sides, on, more...));
+  };
+  return in_form(
+      form, [&] { return call(once); }, [&] { return call(started, std::tuple(request)); },
+      [&] { return call(persistent, keys(), std::tuple(request)); });
 }
+
+template <auto sent, auto received, auto... forms>
+constexpr auto row =
+    [](int form, auto& given, tonari_neighborhood near, int info, tonari_request* request) {
+      int indegree = 0, outdegree = 0;
+      if (near) tonari_neighborhood_degrees(near, &indegree, &outdegree);
+      given.send.read_types(lists_types<sent>, outdegree);
+      given.recv.read_types(lists_types<received>, indegree);
+      return run_form<forms...>(
+          form, std::tuple_cat(sent(given.send), received(given.recv)), std::tuple(near),
+          [&] { return std::tuple(info_of(info)); }, request);
+    };
+template <class Count>
+using Row = int (*)(int, Given<Count>&, tonari_neighborhood, int, tonari_request*);
+constexpr Row<int> rows[] = {
+    row<as_one, as_one, tonari_alltoall, tonari_ialltoall, tonari_alltoall_init>,
+    row<as_v, as_v, tonari_alltoallv, tonari_ialltoallv, tonari_alltoallv_init>,
+    row<as_w, as_w, tonari_alltoallw, tonari_ialltoallw, tonari_alltoallw_init>,
+    row<as_one, as_one, tonari_allgather, tonari_iallgather, tonari_allgather_init>,
+    row<as_one, as_v, tonari_allgatherv, tonari_iallgatherv, tonari_allgatherv_init>,
+    row<as_one, as_w, tonari_allgatherw, tonari_iallgatherw, tonari_allgatherw_init>};
+constexpr Row<MPI_Count> large_rows[] = {
+    row<as_one, as_one, tonari_alltoall_c, tonari_ialltoall_c, tonari_alltoall_init_c>,
+    row<as_v, as_v, tonari_alltoallv_c, tonari_ialltoallv_c, tonari_alltoallv_init_c>,
+    row<as_w, as_w, tonari_alltoallw_c, tonari_ialltoallw_c, tonari_alltoallw_init_c>,
+    row<as_one, as_one, tonari_allgather_c, tonari_iallgather_c, tonari_allgather_init_c>,
+    row<as_one, as_v, tonari_allgatherv_c, tonari_iallgatherv_c, tonari_allgatherv_init_c>,
+    row<as_one, as_w, tonari_allgatherw_c, tonari_iallgatherw_c, tonari_allgatherw_init_c>};
 
 int ranks_of(MPI_Comm comm) {
   int ranks = 0;
@@ -124,38 +107,42 @@ int ranks_of(MPI_Comm comm) {
   return ranks;
 }
 
+template <auto sides, auto... forms>
+constexpr auto in_place_row = [](int form, auto& given, MPI_Comm comm, int info,
+                                 tonari_request* request) {
+  int ranks = 1;
+  if (lists_types<sides>) ranks = ranks_of(comm);
+  given.read_types(lists_types<sides>, ranks);
+  return run_form<forms...>(
+      form, sides(given), std::tuple(comm, info_of(info)), [] { return std::tuple(); }, request);
+};
 template <class Count>
-int exchange(std::span<const Row<Count>> all, int form, int operation, const Given<Count>& given,
-             const int sendtypes[], const int recvtypes[], tonari_neighborhood near, int info,
-             tonari_request* request) {
-  return run([&] {
-    const Row<Count>& row = row_of(all, operation);
-    int indegree = 0, outdegree = 0;
-    if (near) tonari_neighborhood_degrees(near, &indegree, &outdegree);
-    Given<Count> e = given;
-    e.sendtypes = Types::read(sendtypes, row.types_per_sent, outdegree);
-    e.recvtypes = Types::read(recvtypes, row.types_per_received, indegree);
-    return in_form(
-        form, [&] { return row.completed(e, near); }, [&] { return row.started(e, near, request); },
-        [&] { return row.persistent(e, near, info_of(info), request); });
-  });
-}
+using InPlaceRow = int (*)(int, GivenInPlace<Count>&, MPI_Comm, int, tonari_request*);
+constexpr InPlaceRow<int> in_place_rows[] = {
+    in_place_row<as_one, tonari_alltoall_inplace, tonari_ialltoall_inplace,
+                 tonari_alltoall_inplace_init>,
+    in_place_row<as_v, tonari_alltoallv_inplace, tonari_ialltoallv_inplace,
+                 tonari_alltoallv_inplace_init>,
+    in_place_row<as_w, tonari_alltoallw_inplace, tonari_ialltoallw_inplace,
+                 tonari_alltoallw_inplace_init>,
+    in_place_row<as_general, tonari_alltoallv_inplace_general, tonari_ialltoallv_inplace_general,
+                 tonari_alltoallv_inplace_general_init>};
+constexpr InPlaceRow<MPI_Count> large_in_place_rows[] = {
+    in_place_row<as_one, tonari_alltoall_inplace_c, tonari_ialltoall_inplace_c,
+                 tonari_alltoall_inplace_init_c>,
+    in_place_row<as_v, tonari_alltoallv_inplace_c, tonari_ialltoallv_inplace_c,
+                 tonari_alltoallv_inplace_init_c>,
+    in_place_row<as_w, tonari_alltoallw_inplace_c, tonari_ialltoallw_inplace_c,
+                 tonari_alltoallw_inplace_init_c>,
+    in_place_row<as_general, tonari_alltoallv_inplace_general_c,
+                 tonari_ialltoallv_inplace_general_c, tonari_alltoallv_inplace_general_init_c>};
 
-template <class Count>
-int exchange_inplace(std::span<const InPlaceRow<Count>> all, int form, int operation,
-                     const Given<Count>& given, const int types[], int comm, int info,
-                     tonari_request* request) {
-  return run([&] {
-    const InPlaceRow<Count>& row = row_of(all, operation);
-    const MPI_Comm on = comm_of(comm);
-    const MPI_Info keys = info_of(info);
-    Given<Count> e = given;
-    e.sendtypes = Types::read(types, row.types_per_rank, row.types_per_rank ? ranks_of(on) : 1);
-    return in_form(
-        form, [&] { return row.completed(e, on, keys); },
-        [&] { return row.started(e, on, keys, request); },
-        [&] { return row.persistent(e, on, keys, request); });
-  });
+// Throws Errc::argument where the module and the library do not belong together.
+template <class Rows>
+const auto& row_of(const Rows& all, int operation) {
+  if (operation < 0 || operation >= static_cast<int>(std::size(all)))
+    fail(Errc::argument, "`operation` is ", operation, ", which this library does not know");
+  return all[operation];
 }
 
 }  // namespace
@@ -166,10 +153,11 @@ extern "C" int tonari_fortran_exchange(int form, int operation, const void* send
                                        const MPI_Aint recvdispls[], const int recvtypes[],
                                        tonari_neighborhood near, int info,
                                        tonari_request* request) {
-  return exchange<int>(rows, form, operation,
-                       {sendbuf, sendcounts, senddispls, Types(nullptr), recvbuf, recvcounts,
-                        recvdispls, Types(nullptr)},
-                       sendtypes, recvtypes, near, info, request);
+  return run([&] {
+    Given<int> given{{sendbuf, sendcounts, senddispls, sendtypes},
+                     {recvbuf, recvcounts, recvdispls, recvtypes}};
+    return row_of(rows, operation)(form, given, near, info, request);
+  });
 }
 
 extern "C" int tonari_fortran_exchange_c(int form, int operation, const void* sendbuf,
@@ -178,10 +166,11 @@ extern "C" int tonari_fortran_exchange_c(int form, int operation, const void* se
                                          const MPI_Count recvcounts[], const MPI_Aint recvdispls[],
                                          const int recvtypes[], tonari_neighborhood near, int info,
                                          tonari_request* request) {
-  return exchange<MPI_Count>(large_rows, form, operation,
-                             {sendbuf, sendcounts, senddispls, Types(nullptr), recvbuf, recvcounts,
-                              recvdispls, Types(nullptr)},
-                             sendtypes, recvtypes, near, info, request);
+  return run([&] {
+    Given<MPI_Count> given{{sendbuf, sendcounts, senddispls, sendtypes},
+                           {recvbuf, recvcounts, recvdispls, recvtypes}};
+    return row_of(large_rows, operation)(form, given, near, info, request);
+  });
 }
 
 extern "C" int tonari_fortran_exchange_inplace(int form, int operation, void* buf,
@@ -189,10 +178,10 @@ extern "C" int tonari_fortran_exchange_inplace(int form, int operation, void* bu
                                                const int recvcounts[], const MPI_Aint recvdispls[],
                                                const int types[], int comm, int info,
                                                tonari_request* request) {
-  return exchange_inplace<int>(in_place_rows, form, operation,
-                               {nullptr, sendcounts, senddispls, Types(nullptr), buf, recvcounts,
-                                recvdispls, Types(nullptr)},
-                               types, comm, info, request);
+  return run([&] {
+    GivenInPlace<int> given{{buf, sendcounts, senddispls, types}, recvcounts, recvdispls};
+    return row_of(in_place_rows, operation)(form, given, comm_of(comm), info, request);
+  });
 }
 
 extern "C" int tonari_fortran_exchange_inplace_c(int form, int operation, void* buf,
@@ -201,10 +190,10 @@ extern "C" int tonari_fortran_exchange_inplace_c(int form, int operation, void* 
                                                  const MPI_Count recvcounts[],
                                                  const MPI_Aint recvdispls[], const int types[],
                                                  int comm, int info, tonari_request* request) {
-  return exchange_inplace<MPI_Count>(large_in_place_rows, form, operation,
-                                     {nullptr, sendcounts, senddispls, Types(nullptr), buf,
-                                      recvcounts, recvdispls, Types(nullptr)},
-                                     types, comm, info, request);
+  return run([&] {
+    GivenInPlace<MPI_Count> given{{buf, sendcounts, senddispls, types}, recvcounts, recvdispls};
+    return row_of(large_in_place_rows, operation)(form, given, comm_of(comm), info, request);
+  });
 }
 
 extern "C" int tonari_fortran_sparse(int form, int sends, const int destinations[],
