@@ -7,128 +7,12 @@
 
 #include "base/checked.hpp"
 #include "engine/wait/agree.hpp"
-#include "grid/npy_header.hpp"
+#include "grid/file_cells.hpp"
+#include "layout/npy_header.hpp"
 #include "memory/available.hpp"
 
 namespace tonari {
 namespace {
-
-std::string reason(int code) {
-  char words[MPI_MAX_ERROR_STRING];
-  int length = 0;
-  return MPI_Error_string(code, words, &length) == MPI_SUCCESS
-             ? std::string(words, static_cast<std::size_t>(length))
-             : text("error ", code);
-}
-
-// A file that all ranks have open; errors are sentences with its name.
-class SharedFile {
- public:
-  // Collective. Throws the same on all ranks if some cannot open it: MPI says so on those alone,
-  // and what others have open then cannot be closed together.
-  SharedFile(MPI_Comm comm, std::string name, int mode) : name_(std::move(name)) {
-    MPI_File opened = MPI_FILE_NULL;
-    stay_together(comm);
-    const int code = MPI_File_open(comm, name_.c_str(), mode, MPI_INFO_NULL, &opened);
-    run_collectively(comm, [&] { check(code, "opened"); });
-    file_ = opened;
-  }
-  ~SharedFile() {
-    if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);
-  }
-  SharedFile(const SharedFile&) = delete;
-  SharedFile& operator=(const SharedFile&) = delete;
-
-  MPI_File get() const { return file_; }
-  void check(int code, const char* what) const {
-    if (code != MPI_SUCCESS) fail(Errc::file, name_, " cannot be ", what, ": ", reason(code));
-  }
-  // Collective; throws the same on all ranks.
-  void close(MPI_Comm comm) {
-    const int code = MPI_File_close(&file_);
-    file_ = MPI_FILE_NULL;
-    run_collectively(comm, [&] { check(code, "closed"); });
-  }
-
- private:
-  std::string name_;
-  MPI_File file_ = MPI_FILE_NULL;
-};
-
-// use(cell of the file where it begins, cells) for each run of a subdomain's own cells that follow
-// one another in a file of the whole grid, in the order of HaloGrid::for_each_piece.
-template <class Use>
-void for_each_run(const HaloGrid& grid, int subdomain, Use use) {
-  const GridShape& shape = grid.shape();
-  const Cells whole = shape.parts.global(), first = shape.parts.first(grid.rank(), subdomain);
-  const auto& own = grid.box(subdomain).own;
-  const int dims = shape.dims();
-  std::array<int, most_surface_dims> order{};  // of dimensions, from the fastest
-  std::array<std::int64_t, most_surface_dims> stride{};
-  std::int64_t cells = 1, begin = 0;
-  for (int k = 0; k < dims; ++k) {
-    const int d = order[k] = shape.order == ArrayOrder::fortran ? k : dims - 1 - k;
-    stride[k] = cells;
-    begin += first[d] * cells;
-    cells *= whole[d];
-  }
-  std::int64_t run = own[order[0]], runs = 1;
-  int inside = 1;  // dimensions inside of a run
-  while (inside < dims && own[order[inside - 1]] == whole[order[inside - 1]])
-    run *= own[order[inside++]];
-  for (int k = inside; k < dims; ++k) runs *= own[order[k]];
-  for (std::int64_t r = 0; r < runs; ++r) {
-    std::int64_t at = begin, rest = r;
-    for (int k = inside; k < dims; rest /= own[order[k++]]) at += rest % own[order[k]] * stride[k];
-    use(at, run);
-  }
-}
-
-CellBox own_cells(const HaloGrid& grid, int subdomain) { return {{}, grid.box(subdomain).own}; }
-
-int cells_of(const HaloGrid& grid, int subdomain) {
-  return checked_cast<int>(count(own_cells(grid, subdomain), grid.shape().dims()),
-                           "cells of a subdomain in a file");
-}
-
-// Collective. use(subdomain, buffer), where the buffer is as large as the subdomain, returns a code
-// of MPI.
-template <class Use>
-void for_each_subdomain(const HaloGrid& grid, const SharedFile& file, Use use) {
-  const MPI_Comm comm = grid.context()->comm();
-  for (int s = 0; s < grid.subdomains(); ++s) {
-    std::vector<std::byte> buffer;
-    run_collectively(comm, [&] {
-      buffer.resize(static_cast<std::size_t>(cells_of(grid, s)) * grid.shape().element_bytes);
-    });
-    const int code = use(s, buffer);
-    run_collectively(comm, [&] { file.check(code, "transferred"); });
-  }
-}
-
-// Each rank transfers its own cells, run by run, by MPI_File_write_at or MPI_File_read_at. Writing
-// together is no choice: MPI_File_write_all of Open MPI 4.1.4 left garbage in files of grids on a
-// busy machine, as in open-mpi/ompi#12718. In bytes, since Intel MPI 2021.19 writes a type of ours
-// wrong with the standard ABI.
-template <class Transfer>
-int transfer_runs(const HaloGrid& grid, int subdomain, const SharedFile& file, std::size_t begin,
-                  std::vector<std::byte>& buffer, Transfer transfer) {
-  constexpr std::size_t most = std::size_t{1} << 30;  // bytes that MPI counts by an int
-  const std::size_t bytes = grid.shape().element_bytes;
-  std::byte* at = buffer.data();
-  int code = MPI_SUCCESS;
-  for_each_run(grid, subdomain, [&](std::int64_t cell, std::int64_t cells) {
-    std::size_t offset = begin + static_cast<std::size_t>(cell) * bytes, part = 0;
-    for (std::size_t left = static_cast<std::size_t>(cells) * bytes; left > 0; left -= part) {
-      part = std::min(left, most);
-      if (code == MPI_SUCCESS)
-        code = transfer(file.get(), static_cast<MPI_Offset>(offset), at, static_cast<int>(part),
-                        MPI_BYTE, MPI_STATUS_IGNORE);
-      offset += part, at += part;
-    }
-  });
-  return code;
-}
 
 std::vector<std::int64_t> global_shape(const HaloGrid& grid) {
   const Cells whole = grid.shape().parts.global();
@@ -212,7 +96,7 @@ void check_limit(const HaloGrid& grid, const std::string& filename, std::size_t 
          " (RLIMIT_FSIZE); raise that by `ulimit -f unlimited`");
 }
 
-void check_length(const HaloGrid& grid, SharedFile& file, const std::string& filename,
+void check_length(const HaloGrid& grid, MpiFile& file, const std::string& filename,
                   std::size_t header) {
   MPI_Offset bytes = 0;
   file.check(MPI_File_get_size(file.get(), &bytes), "measured");
@@ -235,7 +119,7 @@ void save_npy(const HaloGrid& grid, int copy, int field, const std::string& file
   const std::string unfinished =
       broadcast(comm, text(filename, ".", this_process(), ".unfinished"));
   const std::optional<Error> error = error_of([&] {
-    SharedFile file(comm, unfinished, MPI_MODE_CREATE | MPI_MODE_WRONLY);
+    MpiFile file(comm, unfinished, MPI_MODE_CREATE | MPI_MODE_WRONLY);
     const int cut = MPI_File_set_size(file.get(), 0);
     // Before anyone writes: each rank of Intel MPI cuts the file when it gets here.
     run_collectively(comm, [&] { file.check(cut, "emptied"); });
@@ -245,14 +129,7 @@ void save_npy(const HaloGrid& grid, int copy, int field, const std::string& file
                                      MPI_BYTE, MPI_STATUS_IGNORE),
                    "written");
     });
-    for_each_subdomain(grid, file, [&](int s, std::vector<std::byte>& buffer) {
-      std::byte* to = buffer.data();
-      grid.for_each_piece(s, copy, field, own_cells(grid, s),
-                          [&](const std::byte* at, std::size_t bytes) {
-                            std::memcpy(std::exchange(to, to + bytes), at, bytes);
-                          });
-      return transfer_runs(grid, s, file, header.size(), buffer, MPI_File_write_at);
-    });
+    write_cells(grid, copy, field, file, header.size());
     file.close(comm);
   });  // all that throws there does so on all ranks
   const std::optional<Error> renamed = error_of([&] {
@@ -268,18 +145,9 @@ void load_npy(HaloGrid& grid, int copy, int field, const std::string& filename) 
   const MPI_Comm comm = grid.context()->comm();
   const NpyHeader header = header_of(grid, filename);
   run_collectively(comm, [&] { check_header(grid, filename, header); });
-  SharedFile file(comm, filename, MPI_MODE_RDONLY);
+  MpiFile file(comm, filename, MPI_MODE_RDONLY);
   run_collectively(comm, [&] { check_length(grid, file, filename, header.bytes); });
-  for_each_subdomain(grid, file, [&](int s, std::vector<std::byte>& buffer) {
-    const int code = transfer_runs(grid, s, file, header.bytes, buffer, MPI_File_read_at);
-    const std::byte* from = buffer.data();
-    if (code == MPI_SUCCESS)
-      grid.for_each_piece(s, copy, field, own_cells(grid, s),
-                          [&](std::byte* at, std::size_t bytes) {
-                            std::memcpy(at, std::exchange(from, from + bytes), bytes);
-                          });
-    return code;
-  });
+  read_cells(grid, copy, field, file, header.bytes);
 }
 
 }  // namespace tonari

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "grid/npy_header.hpp"
+#include "layout/npy_header.hpp"
 
 #include <charconv>
 
@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::size_t most = 1 << 20;  // bytes of a header that describes one array
 
-std::size_t word(std::string_view bytes) {  // little-endian
+std::size_t little_endian(std::string_view bytes) {
   std::size_t value = 0;
   for (std::size_t i = bytes.size(); i-- > 0;)
     value = value << 8 | static_cast<unsigned char>(bytes[i]);
@@ -128,7 +128,7 @@ std::size_t npy_header_bytes(std::string_view prefix) {
     fail(Errc::file, "it has version ", version, " of the .npy format; versions 1 to 3 are read");
   const std::size_t length_bytes = version == 1 ? 2 : 4;
   if (prefix.size() < 8 + length_bytes) fail(Errc::file, "it ends within its header");
-  const std::size_t bytes = 8 + length_bytes + word(prefix.substr(8, length_bytes));
+  const std::size_t bytes = 8 + length_bytes + little_endian(prefix.substr(8, length_bytes));
   if (bytes > most)
     fail(Errc::file, "its header claims ", bytes, " bytes, more than any array needs");
   return bytes;

@@ -14,7 +14,7 @@
 #include "analysis/patterns.hpp"
 #include "base/error.hpp"
 #include "base/setting_table.hpp"
-#include "grid/npy_header.hpp"
+#include "layout/npy_header.hpp"
 #include "select/cache.hpp"
 #include "select/channel.hpp"
 #include "topology/nodes.hpp"
