@@ -3,6 +3,8 @@
 // both are tried.
 #pragma once
 
+#include "preload/agreement.hpp"
+#include "preload/ahead.hpp"
 #include "preload/call.hpp"
 #include "preload/progress.hpp"
 #include "preload/raise.hpp"

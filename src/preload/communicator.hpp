@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the preloaded library keeps of a communicator: a neighborhood, and which way calls go. It is
-// attached to the communicator, and ends with it. The neighborhood ends at MPI_Finalize.
+// What the preloaded library keeps of a communicator: a neighborhood, and which way calls go.
 #pragma once
 
 #include <mpi.h>
@@ -36,43 +35,20 @@ struct Communicator {
   Choice& choice(Kind kind) { return choices[static_cast<int>(kind)]; }
 };
 
-// That of a communicator. Collective at the first call on it: a neighborhood collective that blocks
-// may wait for all ranks by MPI's own rules. Never fails; where there is nothing that tonari could
-// do, `near` is null on all ranks.
-Communicator& state_of(MPI_Comm comm);
+// Room for one neighborhood more. Local.
+bool takes_room();
+void leave_room();
 
-// The same for calls of a kind: those in place need no neighbors, and are agreed upon on their own.
-Communicator& state_for(Kind kind, MPI_Comm comm);
+// Calls between neighbors go this way from now on. Local.
+void always(Communicator& state, Way way, const char* why);
 
-// The same where it is there already, else null. Local.
-Communicator* known_state(MPI_Comm comm);
-
-// Whether an exchange that begins now goes through tonari. The same on all ranks, since it depends
-// on what they agreed and on the calls before this one. Local.
-bool uses_nonblocking(Communicator& state);
-
-// Collective, for a communicator that the program has just made: exchanges that begin may wait for
-// no other rank, so what they need is done here. Programs that do not use it are soon spared it.
-void prepare(MPI_Comm comm);
-
-// Collective: makes what exchanges need that may wait for no other rank. Returns tonari's code, an
-// error on all ranks or on none; but only those that wait for a dead rank hear TONARI_ERR_PEER.
-int connect(Communicator& state);
-
-// Collective, once the trials of a kind are over. A neighborhood that no call needs any more ends.
-void compare(MPI_Comm comm, Communicator& state, Choice& choice);
-
-// Collective: all calls between neighbors go to the MPI from now on.
+// Collective: all calls between neighbors go to the MPI from now on, and the neighborhood ends.
 void give_up(Communicator& state, const char* why);
 
-// Where sessions run without a world, before the last of them ends. Collective over the ranks of
-// each communicator: frees the neighborhoods. All keys of attributes may end with the session, so
-// the states do not stay.
-void sessions_end(const char* why);
+// The same for all calls.
+void retire(Communicator& state, const char* why);
 
-// The same before the MPI's own MPI_Finalize, but the states stay: that calls delete callbacks of
-// MPI_COMM_SELF, which may still use all that there is. Communicators that come from now on are no
-// concern of ours, too.
-void finalize_begins();
+// Leaves the state as it is.
+void free_neighborhood(Communicator& state);
 
 }  // namespace tonari::preload

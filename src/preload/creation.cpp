@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where programs make communicators with neighbors: all ranks are there by MPI's own rules, which
 // exchanges that begin later cannot count on.
+#include "preload/ahead.hpp"
 #include "preload/call.hpp"
 
 namespace tonari::preload {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The end of MPI: neighborhoods end before it, on all ranks alike.
 #include "preload/aside.hpp"
-#include "preload/communicator.hpp"
+#include "preload/attribute.hpp"
 #include "preload/interpose.hpp"
 
 namespace tonari::preload {

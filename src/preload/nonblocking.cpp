@@ -3,6 +3,8 @@
 // every call that completes requests takes it, alone or among others.
 #include <memory>
 
+#include "preload/ahead.hpp"
+#include "preload/attribute.hpp"
 #include "preload/call.hpp"
 #include "preload/operations.hpp"
 #include "preload/progress.hpp"

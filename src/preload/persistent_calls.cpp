@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "preload/agreement.hpp"
 #include "preload/call.hpp"
 #include "preload/operations.hpp"
 #include "preload/persistent.hpp"

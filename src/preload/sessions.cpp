@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "mpi/world.hpp"
+#include "preload/attribute.hpp"
 #include "preload/call.hpp"
 #include "preload/loaded.hpp"
 #include "preload/persistent.hpp"

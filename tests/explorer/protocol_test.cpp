@@ -96,7 +96,7 @@ const std::map<std::string, const char*> left_out{
     {"src/memory/in_mpi.cpp", "marks that one thread of the rank reads: mpi_calls_seen_test.cpp"},
     {"src/memory/in_mpi.hpp", "marks that one thread of the rank reads: mpi_calls_seen_test.cpp"},
     {"src/memory/mpi_calls_seen.cpp", "that thread: memory/mpi_calls_seen_test.cpp"},
-    {"src/preload/communicator.cpp", "threads of a program that was built without tonari"},
+    {"src/preload/attribute.cpp", "threads of a program that was built without tonari"},
     {"src/watch/members.cpp", "threads of a program that was built without tonari"}};
 
 std::string file_of(const std::string& place) { return place.substr(0, place.rfind(':')); }
