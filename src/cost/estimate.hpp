@@ -2,8 +2,8 @@
 // A shortcut beside the simulator, for plans that would take too long to make and to simulate
 // (src/select/price.cpp says when).
 //
-// It looks at the variant's rounds, hops and volume alone, and adds up what the simulator would find
-// if no rank waited for what others keep busy, and copied nothing to itself:
+// It looks at rounds, hops and volume alone, and adds up what the simulator would find if no rank
+// waited for what others keep busy, and copied nothing to itself:
 //
 //   the busier of processor (o, copies) and network (g, G)
 //   + a latency for each hop of an average block

@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "preload/ahead.hpp"
 
-#include <atomic>
-
 #include "preload/agreement.hpp"
 #include "preload/attribute.hpp"
 #include "preload/progress.hpp"
 #include "preload/vote.hpp"
 
 namespace tonari::preload {
-namespace {
-
-std::atomic<int> used{0}, in_vain{0};  // communicators for which that was good or not
-
-// Four are enough to find out, and then one in vain for each that was used.
-bool worth_it() { return in_vain.load() < 4 + used.load(); }
-
-}  // namespace
 
 void prepare(MPI_Comm comm) {
   if (finalize_has_begun() || !has_neighborhood(comm)) return;
-  const Vote all = least_of_all(comm, my_vote(enough, worth_it()));
+  const Vote all = least_of_all(comm, my_vote(enough, ahead_is_worth_it()));
   if (!all.ahead || !all.drives || !all.streams || !all.wants) return;
   Communicator& state = state_of(comm);
   if (!state.nonblocking) return;
@@ -38,15 +28,8 @@ int connect(Communicator& state) {
 
 bool uses_nonblocking(Communicator& state) {
   if (!state.nonblocking || !state.connected) return false;
-  if (state.ahead && !state.used) {
-    state.used = true;
-    ++used;
-  }
+  if (state.ahead && !state.used) use_ahead(state);
   return true;
-}
-
-void ahead_ends(const Communicator& state) {
-  if (state.ahead && !state.used) ++in_vain;
 }
 
 }  // namespace tonari::preload

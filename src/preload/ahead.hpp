@@ -18,7 +18,4 @@ int connect(Communicator& state);
 // on what they agreed and on the calls before this one. Local.
 bool uses_nonblocking(Communicator& state);
 
-// The communicator is freed.
-void ahead_ends(const Communicator& state);
-
 }  // namespace tonari::preload

@@ -7,8 +7,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "preload/ahead.hpp"
-
 namespace tonari::preload {
 namespace {
 

@@ -13,6 +13,9 @@ namespace {
 constexpr int most_live = 64;
 std::atomic<int> neighborhoods{0};
 
+// Communicators connected ahead, for which that was good or not.
+std::atomic<int> used{0}, in_vain{0};
+
 }  // namespace
 
 bool takes_room() {
@@ -27,6 +30,13 @@ void free_neighborhood(Communicator& state) {
   const InTonari now;
   (void)tonari_neighborhood_free(&state.near);
   leave_room();
+}
+
+// Four are enough to find out, and then one in vain for each that was used.
+bool ahead_is_worth_it() { return in_vain.load() < 4 + used.load(); }
+void use_ahead(Communicator& state) { state.used = true, ++used; }
+void ahead_ends(const Communicator& state) {
+  if (state.ahead && !state.used) ++in_vain;
 }
 
 void always(Communicator& state, Way way, const char* why) {

@@ -48,6 +48,11 @@ void give_up(Communicator& state, const char* why);
 // The same for all calls.
 void retire(Communicator& state, const char* why);
 
+// Whether it has been worth it so far to connect ahead (ahead.hpp); that one is used, or freed.
+bool ahead_is_worth_it();
+void use_ahead(Communicator& state);
+void ahead_ends(const Communicator& state);
+
 // Leaves the state as it is.
 void free_neighborhood(Communicator& state);
 
