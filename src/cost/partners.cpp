@@ -13,7 +13,6 @@ struct End {  // of a message
   std::uint64_t pair;
   std::int32_t tag;
   std::uint32_t id;
-  bool swaps;
   friend auto operator<=>(const End&, const End&) = default;
   bool meets(const End& other) const { return pair == other.pair && tag == other.tag; }
 };
@@ -33,6 +32,7 @@ class Matching {
   bool alone() const { return plans_.size() == 1; }
 
   void collect() {
+    for (auto* list : {&receiving_, &sending_}) list->reserve(bytes_.size());
     std::uint32_t id = 0;
     for (std::uint64_t here = 0; here < plans_.size(); ++here)
       for (const Operation& op : plans_[here].operations()) add(here, op, id++);
@@ -49,9 +49,9 @@ class Matching {
     const std::uint64_t peer = static_cast<std::uint32_t>(op.peer);
     const bool swaps = op.kind == Kind::exchange;
     if (swaps || op.kind == Kind::recv)
-      receiving_.push_back({alone() ? 0 : peer << 32 | here, op.tag, id, swaps});
+      receiving_.push_back({alone() ? 0 : peer << 32 | here, op.tag, id});
     if (swaps || op.kind == Kind::send)
-      sending_.push_back({alone() ? 0 : here << 32 | peer, op.tag, id, swaps});
+      sending_.push_back({alone() ? 0 : here << 32 | peer, op.tag, id});
   }
 
   void match() {
@@ -70,7 +70,6 @@ class Matching {
   }
 
   void meet(const End& in, const End& out) {
-    if (in.swaps != out.swaps) fail(Errc::internal, "an exchange of the plans meets a message");
     partners_[in.id] = out.id;
     partners_[out.id] = in.id;
   }

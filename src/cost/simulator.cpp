@@ -75,9 +75,9 @@ class Simulation {
   };
   struct Task : Effort {  // an operation of some rank
     std::uint32_t rank, waiting;
+    std::uint32_t partner;  // the other end of the message
     Kind kind;
-    std::uint8_t parts = 1;              // not done yet; an exchange has a send and a receive
-    std::uint32_t partner = no_partner;  // the other end of the message
+    std::uint8_t parts = 1;  // not done yet; an exchange has a send and a receive
     // for a receive: it may take its message; for the send of a long message: it waits for that;
     // for an exchange: it waits for its partner
     bool posted = false;
@@ -93,8 +93,12 @@ class Simulation {
   Task task(std::uint32_t rank, OpId id, const BlockBytes& bytes) const {
     const Plan& plan = plans_[rank];
     const Operation& op = plan[id];
-    return {effort_of(plan, op, bytes, machine_, channel_), rank, plan.predecessor_count(id),
-            op.kind, static_cast<std::uint8_t>(op.kind == Kind::exchange ? 2 : 1)};
+    return {effort_of(plan, op, bytes, machine_, channel_),
+            rank,
+            plan.predecessor_count(id),
+            no_partner,
+            op.kind,
+            static_cast<std::uint8_t>(op.kind == Kind::exchange ? 2 : 1)};
   }
 
   Cut cut(const Task& t) const { return {t.bytes, channel_.segment}; }
@@ -105,7 +109,13 @@ class Simulation {
     bytes.reserve(tasks_.size());
     for (const Task& t : tasks_) bytes.push_back(t.bytes);
     const std::vector<std::uint32_t> other_end = partners(plans_, bytes);
-    for (std::size_t id = 0; id < tasks_.size(); ++id) tasks_[id].partner = other_end[id];
+    for (std::size_t id = 0; id < tasks_.size(); ++id) {
+      Task& t = tasks_[id];
+      t.partner = other_end[id];
+      if (t.partner != no_partner &&
+          (t.kind == Kind::exchange) != (tasks_[t.partner].kind == Kind::exchange))
+        fail(Errc::internal, "an exchange of the plans meets a message");
+    }
   }
 
   // Messages start first, and self blocks are copied while they travel, as in the engine.
