@@ -102,14 +102,14 @@ inline constexpr auto setting_table = [] {
       {"", "TONARI_REPORT", word, "0, 1 or the name of a file", "0", finalize, rank, none,
        "a table of all exchanges at MPI_Finalize: 1 prints it to standard error; a file that ends "
        "in .json gets it as JSON. On all ranks, or there is none"},
-      {"", "TONARI_PRELOAD", one_of, "auto, tonari, native", "auto", preload, rank, none,
+      {"", "TONARI_PRELOAD", one_of, "auto, tonari, native", "auto", where::preload, rank, none,
        "which way calls of unmodified programs go: auto tries both; native wins if ranks differ"},
-      {"", "TONARI_REPAIR", one_of, "0, 1", "0", preload, rank, none,
+      {"", "TONARI_REPAIR", one_of, "0, 1", "0", where::preload, rank, none,
        "1: where the MPI delivers wrong blocks, calls of unmodified programs always go through "
        "tonari. On all ranks, or it is 0"},
-      {"", "TONARI_RUN_REPORT", word, "the name of a folder", "", preload, rank, none,
+      {"", "TONARI_RUN_REPORT", word, "the name of a folder", "", where::preload, rank, none,
        "where processes write what each place has called, which `tonari run` reads"},
-      {"", "TONARI_RUN_LOADED", word, "the name of a file", "", preload, rank, none,
+      {"", "TONARI_RUN_LOADED", word, "the name of a file", "", where::preload, rank, none,
        "which processes make when they initialize MPI: `tonari run` sees that they have the "
        "library"},
       {"", "TONARI_ADVISE_REPORT", word, "the name of a folder", "", advise, rank, none,
