@@ -51,6 +51,8 @@ class BrickLayout {
   BrickLayout(const GridBox& box, const BrickShape& shape, const SurfaceOrder& order);
 
   const GridBox& box() const { return box_; }
+  const BrickShape& shape() const { return shape_; }
+  const SurfaceOrder& order() const { return order_; }
 
   // As in tonari/grid_layout.h (struct tonari_bricks), which is filled from these.
   const Cells& lower() const { return lower_; }  // in bricks

@@ -4,13 +4,14 @@
 
 #include "engine/tune/selector.hpp"
 #include "select/offset_planner_registry.hpp"
+#include "support/grids.hpp"
 
 namespace tonari {
 namespace {
 
 TEST(ProblemKey, TellsSettingsApartThatAChoiceDependsOn) {
   OffsetPlannerRegistry planners(
-      std::make_shared<const Neighborhood>(Neighborhood{Grid::torus({5}), {Vec{1}, Vec{-1}}}));
+      std::make_shared<const Neighborhood>(Neighborhood{test::torus({5}), {Vec{1}, Vec{-1}}}));
   const Problem problem{planners, 1, 2, Collective::alltoall, {{8, 8}, 8}};
   Settings settings;
   const std::string key = problem_key(problem, settings);
