@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <iomanip>
 #include <limits>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/hash.hpp"
 #include "base/settings.hpp"
 
 namespace tonari {
@@ -41,7 +43,8 @@ struct Member {
   void (*read)(const Setting&, const std::string& word, Settings&) = nullptr;
   bool (*same)(const Settings&, const Settings&) = nullptr;
   std::string (*shown)(const Settings&) = nullptr;
-  bool (*fits)(const Setting&) = nullptr;  // the kind of the row to the type of the member
+  void (*put)(const Settings&, Hash&) = nullptr;  // needs no memory
+  bool (*fits)(const Setting&) = nullptr;         // the kind of the row to the type of the member
 };
 
 struct Setting {
@@ -127,6 +130,20 @@ std::string shown_value(const T& value) {
     return value;
 }
 
+template <class T>
+void put_value(const T& value, Hash& hash) {
+  if constexpr (Optional<T>) {
+    hash.word(value.has_value());
+    if (value) put_value(*value, hash);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    hash.word(std::bit_cast<std::uint64_t>(value));
+  } else if constexpr (OneOf<T> || std::is_integral_v<T>) {
+    hash.word(static_cast<std::uint64_t>(value));
+  } else {
+    hash.bytes(value);
+  }
+}
+
 // A row ends with into<&Settings::ports>. parts: members that the reader of a word splits it into.
 template <auto member, auto... parts>
 constexpr Member into = {
@@ -139,6 +156,9 @@ constexpr Member into = {
     [](const Settings& settings) {
       return (shown_value(settings.*member) + ... + ("/" + shown_value(settings.*parts)));
     },
+    [](const Settings& settings, Hash& hash) {
+      put_value(settings.*member, hash), (put_value(settings.*parts, hash), ...);
+    },
     fits<std::remove_cvref_t<decltype(Settings().*member)>>};
 
 // Words of another shape: parse(word, member) returns whether it is one.
@@ -147,7 +167,7 @@ constexpr Member parsed_into = {
     [](const Setting& row, const std::string& word, Settings& settings) {
       if (!parse(word, settings.*member)) refuse_value(row, word);
     },
-    into<member>.same, into<member>.shown,
+    into<member>.same, into<member>.shown, into<member>.put,
     [](const Setting& row) { return row.kind == ValueKind::word; }};
 
 }  // namespace tonari

@@ -24,18 +24,6 @@ bool exists(const std::string& name, std::span<const std::string> known) {
   return std::ranges::find(known, name) != known.end();
 }
 
-// From the defaults, of what affects so much and no other calls read.
-std::string differences(const Settings& settings, Affects least, Where only) {
-  static const Settings defaults;
-  std::string all;
-  for (const Setting& row : setting_table) {
-    const auto& [read, same, shown, fits] = row.member;
-    if (read && row.affects >= least && !(row.where & ~only) && !same(settings, defaults))
-      all += std::string("|") + row.key + " " + shown(settings);
-  }
-  return all;
-}
-
 }  // namespace
 
 bool read_ready(const std::string& word, std::optional<int>& ready) {
@@ -47,11 +35,20 @@ bool read_ready(const std::string& word, std::optional<int>& ready) {
 }
 
 std::uint64_t fingerprint(const Settings& settings, Where only) {
-  return Hash().bytes(differences(settings, Affects::all_ranks, only)).value();
+  Hash all;
+  for (const Setting& row : setting_table)
+    if (row.member.read && row.affects >= Affects::all_ranks && !(row.where & ~only))
+      row.member.put(settings, all);
+  return all.value();
 }
 
 std::string choice_key(const Settings& settings) {
-  return differences(settings, Affects::choices, where::everywhere);
+  static const Settings defaults;
+  std::string all;
+  for (const Setting& row : setting_table)
+    if (row.affects >= Affects::choices && !row.member.same(settings, defaults))
+      all += std::string("|") + row.key + " " + row.member.shown(settings);
+  return all;
 }
 
 std::optional<std::string> unknown_key(const std::string& key) {

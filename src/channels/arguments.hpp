@@ -70,7 +70,7 @@ struct Arguments {
   bool types_of_bytes = false;        // on all ranks, the types are made of MPI_BYTE only
   Binding binding = {};               // the same blocks as bytes, once they are bound
 
-  // Reads the datatypes. Throws Errc::overflow or Errc::mpi. Leaves sizes of forwarded blocks alone.
+  // Reads the datatypes. Throws Errc::overflow or Errc::mpi. Sizes of forwarded blocks stay.
   void bind();
 };
 

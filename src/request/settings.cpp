@@ -82,7 +82,7 @@ std::string joined(const std::vector<std::string>& values) {
   return all;
 }
 
-std::string quoted(const std::string& value) {
+std::string in_quotes(const std::string& value) {
   return value.empty() ? "not set" : "'" + value + "'";
 }
 
@@ -122,8 +122,8 @@ void fail_on_different_settings(MPI_Comm comm, MPI_Info info) {
       std::getline(first, theirs);
       if (all_settings()[k].affects != Affects::rank && theirs != mine[k])
         fail(Errc::mismatch, "ranks gave different info keys or environment variables: ",
-             name_of(all_settings()[k]), " is ", quoted(theirs), " on rank 0 and ", quoted(mine[k]),
-             " on rank ", rank_in(comm), "; it must be the same on all ranks");
+             name_of(all_settings()[k]), " is ", in_quotes(theirs), " on rank 0 and ",
+             in_quotes(mine[k]), " on rank ", rank_in(comm), "; it must be the same on all ranks");
     }
   });
   fail(Errc::mismatch,
