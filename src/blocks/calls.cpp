@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "blocks/grouped_blocks.hpp"
+#include "blocks/grouped_call.hpp"
 #include "blocks/request.hpp"
 #include "neighborhood/request.hpp"
 #include "request/free_handle.hpp"

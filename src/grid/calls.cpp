@@ -9,7 +9,7 @@
 #include "grid/grid_file.hpp"
 #include "grid/halo_grid.hpp"
 #include "grid/halo_plan.hpp"
-#include "grid/halo_request.hpp"
+#include "grid/request.hpp"
 #include "grid/run_halo.hpp"
 #include "mpi/mpi_error.hpp"
 #include "request/buffer.hpp"

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "grid/agree_on_halo.hpp"
-#include "grid/build_halo.hpp"
+#include "grid/agree_on_call.hpp"
+#include "grid/make_request.hpp"
 #include "request/request_record.hpp"
 
 namespace tonari {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "grid/halo_call.hpp"
+#include "grid/read_call.hpp"
 #include "request/kept.hpp"
 
 namespace tonari {

@@ -13,7 +13,7 @@
 #include "mpi/mpi_error.hpp"
 #include "mpi/owned_comm.hpp"
 #include "mpi/world.hpp"
-#include "neighborhood/operations.hpp"
+#include "neighborhood/calls.hpp"
 #include "request/guard.hpp"
 
 using namespace tonari;

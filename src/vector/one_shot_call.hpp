@@ -10,7 +10,7 @@
 
 #include "mpi/type_marks.hpp"
 #include "one_shot/direct_exchange.hpp"
-#include "vector/read_values.hpp"
+#include "vector/read_call.hpp"
 #include "vector/shared_vector.hpp"
 
 namespace tonari {

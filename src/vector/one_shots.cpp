@@ -5,8 +5,8 @@
 
 #include "engine/wait/agree.hpp"
 #include "request/settings.hpp"
-#include "vector/agree_on_values.hpp"
-#include "vector/build_exchange.hpp"
+#include "vector/agree_on_call.hpp"
+#include "vector/make_request.hpp"
 
 namespace tonari {
 namespace {

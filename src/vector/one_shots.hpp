@@ -7,9 +7,9 @@
 
 #include "engine/comm/call_record.hpp"
 #include "request/kept.hpp"
+#include "vector/call.hpp"
 #include "vector/shared_vector.hpp"
 #include "vector/streamed_one_shots.hpp"
-#include "vector/vector_call.hpp"
 
 namespace tonari {
 

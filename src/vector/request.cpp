@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vector/request.hpp"
 
-#include "vector/agree_on_values.hpp"
-#include "vector/build_exchange.hpp"
+#include "vector/agree_on_call.hpp"
+#include "vector/make_request.hpp"
 
 namespace tonari {
 

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "neighborhood/group.hpp"
+#include "vector/call.hpp"
 #include "vector/shared_vector.hpp"
-#include "vector/vector_call.hpp"
 
 namespace tonari {
 

@@ -16,7 +16,8 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[2]
 DOCUMENTS = ["CONTRIBUTING.md", "docs/architecture.md", "docs/adr/README.md"]
 RECIPES = ["planner for offsets", "planner for graphs", "channel", "setting"]
-RECIPES += ["function to the C interface", "command"]
+RECIPES += ["family of exchanges", "function to the C interface", "command"]
+FAMILIES = ["neighborhood", "grid", "blocks", "vector"]
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 QUOTED = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(r"[\w.*+-]+(/[\w.*+-]+)*/?")
@@ -198,6 +199,14 @@ def test_every_room_has_a_readme_that_is_true(room: str) -> None:
     assert missing_paths(elsewhere) == []
     assert unknown_names(elsewhere) == []
     assert lost_links(room, text) == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_families_have_the_files_of_their_recipe(family: str) -> None:
+    recipe = prose("CONTRIBUTING.md").split("### Add a family of exchanges\n")[1].split("### ")[0]
+    files = re.findall(r"^\| `src/blocks/(\w+)\.[ch]pp`", recipe, re.MULTILINE)
+    assert len(files) == 6
+    assert [name for name in files if not exists(f"src/{family}/{name}.cpp")] == []
 
 
 @pytest.mark.parametrize("what", RECIPES)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "grid/build_halo.hpp"
+#include "grid/make_request.hpp"
 
 #include <string>
 #include <utility>

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "vector/read_values.hpp"
+#include "vector/read_call.hpp"
 #include "vector/shared_vector.hpp"
 
 namespace tonari {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/wait/agree.hpp"
-#include "vector/read_values.hpp"
+#include "vector/read_call.hpp"
 #include "vector/request.hpp"
 
 namespace tonari {

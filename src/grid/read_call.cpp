@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "grid/halo_call.hpp"
+#include "grid/read_call.hpp"
 
 #include <cstdint>
 #include <utility>

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "request/kept.hpp"
-#include "vector/read_values.hpp"
+#include "vector/read_call.hpp"
 #include "vector/shared_vector.hpp"
 
 namespace tonari {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "neighborhood/grouped_operation.hpp"
+#include "neighborhood/grouped_call.hpp"
 
 #include <algorithm>
 

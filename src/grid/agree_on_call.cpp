@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "grid/agree_on_halo.hpp"
+#include "grid/agree_on_call.hpp"
 
 #include <array>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "blocks/grouped_blocks.hpp"
+#include "blocks/grouped_call.hpp"
 
 #include "blocks/sides.hpp"
 #include "engine/wait/agree.hpp"

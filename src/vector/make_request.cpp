@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vector/build_exchange.hpp"
+#include "vector/make_request.hpp"
 
 #include <string>
 #include <utility>

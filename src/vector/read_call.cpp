@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vector/read_values.hpp"
+#include "vector/read_call.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "grid/halo_call.hpp"
 #include "grid/halo_program.hpp"
+#include "grid/read_call.hpp"
 #include "request/kept.hpp"
 #include "request/settings.hpp"
 

@@ -2,9 +2,9 @@
 // The six operations as C functions: tonari_alltoall_init, tonari_alltoall, tonari_ialltoall, and
 // the same for alltoallv, alltoallw, allgather, allgatherv and allgatherw; with _c at the end their
 // counts are of type MPI_Count.
-#include "neighborhood/operations.hpp"
+#include "neighborhood/calls.hpp"
 
-#include "neighborhood/grouped_operation.hpp"
+#include "neighborhood/grouped_call.hpp"
 
 namespace tonari {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "in_place/in_place.hpp"
+#include "in_place/request.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,8 @@
 #include "engine/comm/comm_context.hpp"
 #include "engine/wait/agree.hpp"
 #include "in_place/general_exchange.hpp"
-#include "in_place/in_place_blocks.hpp"
 #include "in_place/in_place_choice.hpp"
+#include "in_place/read_call.hpp"
 #include "mpi/datatype.hpp"
 #include "mpi/mpi_error.hpp"
 #include "neighborhood/known_side.hpp"

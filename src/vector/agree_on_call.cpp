@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vector/agree_on_values.hpp"
+#include "vector/agree_on_call.hpp"
 
 #include <array>
 

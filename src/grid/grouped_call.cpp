@@ -5,8 +5,8 @@
 
 #include "engine/wait/agree.hpp"
 #include "grid/halo_plan.hpp"
-#include "grid/halo_request.hpp"
 #include "grid/halo_use.hpp"
+#include "grid/request.hpp"
 #include "request/settings.hpp"
 
 namespace tonari {

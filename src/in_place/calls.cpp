@@ -2,7 +2,7 @@
 // The in-place all-to-all exchanges as C functions: tonari_alltoall_inplace_init,
 // tonari_ialltoall_inplace, tonari_alltoall_inplace, and the same of the other three forms; with _c
 // at the end their counts are of type MPI_Count.
-#include "in_place/in_place.hpp"
+#include "in_place/request.hpp"
 #include "neighborhood/group.hpp"
 
 using namespace tonari;

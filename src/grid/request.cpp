@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "grid/halo_request.hpp"
+#include "grid/request.hpp"
 
 #include <array>
 
-#include "grid/agree_on_halo.hpp"
-#include "grid/build_halo.hpp"
+#include "grid/agree_on_call.hpp"
+#include "grid/make_request.hpp"
 
 namespace tonari {
 

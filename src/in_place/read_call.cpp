@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "in_place/in_place_blocks.hpp"
+#include "in_place/read_call.hpp"
 
 #include <algorithm>
 #include <map>

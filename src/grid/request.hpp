@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "grid/halo_call.hpp"
+#include "grid/read_call.hpp"
 #include "neighborhood/group.hpp"
 #include "request/prepared.hpp"
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "request/agree_on_arguments.hpp"
+#include "vector/call.hpp"
 #include "vector/pattern.hpp"
 #include "vector/value_work.hpp"
-#include "vector/vector_call.hpp"
 
 namespace tonari {
 
