@@ -36,6 +36,7 @@ enum : Where { preload = 1024, advise = 2048, any_request = requests | blocks, e
 enum class Affects : std::uint8_t { rank, all_ranks, choices };
 
 struct Setting;
+constexpr bool needs_no_member(const Setting& row);
 
 // The member of Settings that values are read into; none if the code that needs a value asks the
 // environment for it.
@@ -43,8 +44,8 @@ struct Member {
   void (*read)(const Setting&, const std::string& word, Settings&) = nullptr;
   bool (*same)(const Settings&, const Settings&) = nullptr;
   std::string (*shown)(const Settings&) = nullptr;
-  void (*put)(const Settings&, Hash&) = nullptr;  // needs no memory
-  bool (*fits)(const Setting&) = nullptr;         // the kind of the row to the type of the member
+  void (*put)(const Settings&, Hash&) = nullptr;   // needs no memory
+  bool (*fits)(const Setting&) = needs_no_member;  // the kind of the row to the type of the member
 };
 
 struct Setting {
@@ -60,6 +61,10 @@ struct Setting {
   const char* help;             // one line
   Errc wrong = Errc::argument;  // the error for another value
 };
+
+constexpr bool needs_no_member(const Setting& row) {
+  return !*row.key && row.affects != Affects::choices;
+}
 
 // The names as "tonari_ports (TONARI_PORTS)", or the only one.
 std::string name_of(const Setting& row);

@@ -13,9 +13,8 @@ namespace tonari {
 namespace {
 
 // Info keys are read into members, each of a type for such values.
-static_assert(std::ranges::all_of(setting_table, [](const Setting& row) {
-  return row.member.fits ? row.member.fits(row) : !*row.key && row.affects != Affects::choices;
-}));
+static_assert(std::ranges::all_of(setting_table,
+                                  [](const Setting& row) { return row.member.fits(row); }));
 
 // The command line and its programs read these.
 constexpr const char* other_variables[] = {"TONARI_BUILD"};

@@ -20,14 +20,14 @@ void read(const Call& call, Use use, Output output, LocalArguments& mine) {
   // a thread drives the outer request that contains this one
   if (use != Use::one_shot && !output.name) mine.settings.progress_thread = false;
   if (const BoundCall& bound = near.bound[call.operation()])
-    if (const auto broken = bound.difference(call)) throw *broken;
-  read_blocks(call, mine);
+    if (const auto broken = bound.difference(call, near.context->topology())) throw *broken;
+  read_blocks(*near.context, call, mine);
   if (use == Use::one_shot)
     mine.matches = idle_matches(near.cache, call.collective, fingerprint(mine.settings),
                                 mine.arguments.binding);
   // the library has checked those already
   if (std::ranges::find(mine.matches, true) == mine.matches.end())
-    check_overlaps(call.topology(), call.collective, mine.arguments.binding);
+    check_overlaps(near.context->topology(), call.collective, mine.arguments.binding);
 }
 
 bool non_contiguous(const Binding& binding) {

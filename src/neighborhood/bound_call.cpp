@@ -5,11 +5,12 @@
 #include "neighborhood/request_cache.hpp"
 
 namespace tonari {
-BoundCall::BoundCall(const Call& call, Binding binding, std::shared_ptr<Prepared> prepared)
+BoundCall::BoundCall(const Call& call, const LocalTopology& topology, Binding binding,
+                     std::shared_ptr<Prepared> prepared)
     : sendbuf_(call.send.buffer),
       recvbuf_(call.recv.buffer),
-      send_(call.send, call.blocks_sent()),
-      recv_(call.recv, call.blocks_received()),
+      send_(call.send, call.blocks_sent(topology)),
+      recv_(call.recv, call.blocks_received(topology)),
       binding_(std::move(binding)),
       prepared_(std::move(prepared)) {}
 
@@ -18,11 +19,11 @@ bool BoundCall::same_names(const Call& call) const {
          recv_.same(call.recv);
 }
 
-std::optional<Error> BoundCall::difference(const Call& call) const {
+std::optional<Error> BoundCall::difference(const Call& call, const LocalTopology& topology) const {
   if (same_names(call)) return std::nullopt;
   return error_of([&] {
-    const Vertex& vertex = call.topology().vertex;
-    Arguments arguments = call.read();
+    const Vertex& vertex = topology.vertex;
+    Arguments arguments = call.read(topology);
     arguments.bind();
     leave_out_missing(vertex, arguments);
     if (same_blocks(arguments.binding, binding_)) return;

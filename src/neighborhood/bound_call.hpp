@@ -17,7 +17,8 @@ class BoundCall {
  public:
   BoundCall() = default;
   // `binding` belongs to the call. Throws Errc::mpi.
-  BoundCall(const Call& call, Binding binding, std::shared_ptr<Prepared> prepared);
+  BoundCall(const Call& call, const LocalTopology& topology, Binding binding,
+            std::shared_ptr<Prepared> prepared);
 
   explicit operator bool() const { return prepared_ != nullptr; }
   Prepared& prepared() const { return *prepared_; }
@@ -26,7 +27,7 @@ class BoundCall {
   // Says what breaks the promise; nothing if the call is the one that was bound. Not collective. It
   // allocates nothing if arrays hold the same numbers and datatypes; others are read and compared
   // byte by byte.
-  std::optional<Error> difference(const Call& call) const;
+  std::optional<Error> difference(const Call& call, const LocalTopology& topology) const;
 
  private:
   bool same_names(const Call& call) const;

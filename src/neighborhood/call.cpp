@@ -149,20 +149,12 @@ std::vector<TypedBlock> read_side(const char* prefix, std::size_t blocks,
 
 }  // namespace
 
-const LocalTopology& Call::topology() const { return near->context->topology(); }
-
-std::size_t Call::blocks_sent() const {
-  return collective == Collective::allgather ? 1 : as_given(topology()).targets.size();
-}
-
-std::size_t Call::blocks_received() const { return as_given(topology()).sources.size(); }
-
-Arguments Call::read() const {
+Arguments Call::read(const LocalTopology& topology) const {
   // MPI's buffers are void*, whatever they are written to
   void* into = const_cast<void*>(recv.buffer);
-  return in_our_order(topology(), {collective, form(), send.buffer, into,
-                                   read_side("send", blocks_sent(), send, send_space),
-                                   read_side("recv", blocks_received(), recv, recv_space)});
+  return in_our_order(topology, {collective, form(), send.buffer, into,
+                                 read_side("send", blocks_sent(topology), send, send_space),
+                                 read_side("recv", blocks_received(topology), recv, recv_space)});
 }
 
 void leave_out_missing(const Vertex& vertex, Arguments& arguments) {

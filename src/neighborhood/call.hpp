@@ -52,13 +52,16 @@ struct Call {
     return 3 * static_cast<std::size_t>(collective) + static_cast<std::size_t>(form());
   }
   const char* name() const;  // alltoall, ..., allgatherw
-  const LocalTopology& topology() const;
-  std::size_t blocks_sent() const;
-  std::size_t blocks_received() const;
+  std::size_t blocks_sent(const LocalTopology& topology) const {
+    return collective == Collective::allgather ? 1 : as_given(topology).targets.size();
+  }
+  std::size_t blocks_received(const LocalTopology& topology) const {
+    return as_given(topology).sources.size();
+  }
 
-  // Reads it in normal form, with blocks in the order of topology().vertex. Throws Errc::argument,
+  // Reads it in normal form, with blocks in the order of topology.vertex. Throws Errc::argument,
   // Errc::overflow or Errc::mpi.
-  Arguments read() const;
+  Arguments read(const LocalTopology& topology) const;
 };
 
 // Reads `blocks` blocks of one side. `prefix` begins the names of its arguments: "send", "recv" or

@@ -33,7 +33,7 @@ namespace {
 void require_promised(const BoundCall& bound, const Call& call, Output output) {
   Prepared& prepared = bound.prepared();
   std::optional<Error> broken = error_of([] { throw_refusal(); });
-  if (!broken) broken = bound.difference(call);
+  if (!broken) broken = bound.difference(call, call.near->context->topology());
   if (output.name && !broken) broken = error_of([&] { require(output.address, output.name); });
   if (prepared.running()) {
     prepared.wait();

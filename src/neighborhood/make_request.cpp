@@ -119,7 +119,8 @@ Made make_request(const Call& call, double start, Choice choice, const Problem& 
   describe(prepared, start, choice, problem);
   prepared.arrivals = arrivals(context.topology(), mine.arguments.binding);
   if (mine.settings.static_buffers && !near.bound[call.operation()])
-    made.bound = BoundCall(call, std::move(mine.arguments.binding), made.prepared);
+    made.bound =
+        BoundCall(call, context.topology(), std::move(mine.arguments.binding), made.prepared);
   return made;
 }
 

@@ -36,11 +36,11 @@ OneShotCall::Side::Side(const BufferArguments& given, std::size_t blocks,
   }
 }
 
-OneShotCall::OneShotCall(const Call& call, const Binding& read)
+OneShotCall::OneShotCall(const Call& call, const LocalTopology& topology, const Binding& read)
     : collective(call.collective),
-      send(call.send, call.blocks_sent(), read.send),
-      recv(call.recv, call.blocks_received(), read.recv),
-      arrivals(tonari::arrivals(call.topology(), read)),
+      send(call.send, call.blocks_sent(topology), read.send),
+      recv(call.recv, call.blocks_received(topology), read.recv),
+      arrivals(tonari::arrivals(topology, read)),
       base(call.recv.buffer) {
   remember(call);
 }

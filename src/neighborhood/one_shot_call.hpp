@@ -28,7 +28,7 @@ struct OneShotCall : std::enable_shared_from_this<OneShotCall> {
   };
 
   // What this rank has read of the call. Throws Errc::mpi.
-  OneShotCall(const Call& call, const Binding& read);
+  OneShotCall(const Call& call, const LocalTopology& topology, const Binding& read);
 
   bool same(const Call& call) const {
     return call.collective == collective && send.same(call.send) && recv.same(call.recv);

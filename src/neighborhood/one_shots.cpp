@@ -66,15 +66,15 @@ OneShotCall& OneShots::known(const Call& call) {
   OneShotCall* const known = known_.find([&](OneShotCall& each) { return each.same(call); });
   if (!known) return read(call);
   if (!known->fits(call)) {
-    (void)read_call(call);
+    (void)read_call(*context_, call);
     known->remember(call);
   }
   return *known;
 }
 
 OneShotCall& OneShots::read(const Call& call) {
-  const Arguments arguments = read_call(call).arguments;
-  auto read = std::make_shared<OneShotCall>(call, arguments.binding);
+  const Arguments arguments = read_call(*context_, call).arguments;
+  auto read = std::make_shared<OneShotCall>(call, context_->topology(), arguments.binding);
   read->way = way_of(call);
   if (read->way) {
     const Bytes bytes = *block_bytes(call.send);

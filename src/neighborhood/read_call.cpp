@@ -83,10 +83,9 @@ void check_overlaps(const LocalTopology& topology, Collective collective, const 
        " overlap; a receive block must share no byte with another block");
 }
 
-void read_blocks(const Call& call, ReadCall& mine) {
-  Context& context = *call.near->context;
+void read_blocks(Context& context, const Call& call, ReadCall& mine) {
   const LocalTopology& topology = context.topology();
-  mine.arguments = call.read();
+  mine.arguments = call.read(topology);
   Arguments& read = mine.arguments;
   const Binding& binding = read.binding;
   read.bind();
@@ -97,10 +96,10 @@ void read_blocks(const Call& call, ReadCall& mine) {
   if (context.exact_sizes()) check_exact_sizes(context, call.collective, binding);
 }
 
-ReadCall read_call(const Call& call) {
+ReadCall read_call(Context& context, const Call& call) {
   ReadCall mine;
-  read_blocks(call, mine);
-  check_overlaps(call.topology(), call.collective, mine.arguments.binding);
+  read_blocks(context, call, mine);
+  check_overlaps(context.topology(), call.collective, mine.arguments.binding);
   return mine;
 }
 

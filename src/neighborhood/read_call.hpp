@@ -14,10 +14,10 @@ struct ReadCall {
 
 // Reads a call, and checks all but overlaps: whether addresses can be right, and whether blocks
 // have promised sizes. Local.
-void read_blocks(const Call& call, ReadCall& mine);
+void read_blocks(Context& context, const Call& call, ReadCall& mine);
 // Throws Errc::buffers if a receive block shares a byte with another block. Local.
 void check_overlaps(const LocalTopology& topology, Collective collective, const Binding& binding);
 // Both. Local.
-ReadCall read_call(const Call& call);
+ReadCall read_call(Context& context, const Call& call);
 
 }  // namespace tonari

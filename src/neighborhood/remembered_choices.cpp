@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "neighborhood/remembered_choices.hpp"
 
+#include "base/setting_table.hpp"
 #include "engine/wait/agree.hpp"
 
 namespace tonari {
