@@ -125,6 +125,7 @@ void PackedExchange::connect(const PackedOffers& offers) {
   find_flags_there(offers);
   make_gathers(offers);
   make_scatters();
+  connected_ = true;
 }
 
 // ---- exchanging
@@ -137,7 +138,12 @@ std::span<const FlagValue> PackedExchange::all(const Flags& flags, std::int64_t 
   return values_;
 }
 
+// Before the stream gets anything, so that the exchange counts nothing that it did not get.
 void PackedExchange::check_stream(DeviceStream stream) const {
+  if (!connected_) fail(Errc::argument, "the exchange is not connected; connect it once before");
+  if (const int other = device_.device_of(stream); other != number_)
+    fail(Errc::argument, "the stream is one of device ", other, ", but the exchange is on device ",
+         number_, "; give it a stream of that device");
   if (device_.captures(stream))
     fail(Errc::active,
          "an exchange cannot be captured, since its flags count exchanges; end the capture first");

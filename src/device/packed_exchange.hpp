@@ -54,10 +54,12 @@ class PackedExchange {
   PackedOffer offer() const;
   void connect(const PackedOffers& offers);
 
-  // Packs what the stream holds before, and what was unpacked by calls before this one. Throws
-  // Errc::active if two exchanges are in flight, or if the stream is captured.
+  // Packs what the stream holds before, and what was unpacked by calls before this one. While two
+  // are in flight, no byte may be both sent and received. Throws Errc::active if two are, or if the
+  // stream is captured, and Errc::argument before it is connected or with another device's stream.
   void start_on(DeviceStream stream);
-  // What the stream gets afterwards sees what has come. Throws Errc::active if none is in flight.
+  // What the stream gets afterwards sees what has come. Throws Errc::active if none is in flight,
+  // and otherwise like start_on.
   void wait_on(DeviceStream stream);
   // Waits on the host until no rank uses the memory of this one, or this one theirs, and gives all
   // back. Every rank calls it, after as many waits as starts. While it waits it calls `check` again
@@ -100,6 +102,7 @@ class PackedExchange {
   std::array<Parity, 2> parities_;
   std::vector<FlagValue> values_;          // room for a list of flags
   std::int64_t started_ = 0, waited_ = 0;  // so many exchanges
+  bool connected_ = false;
 };
 
 }  // namespace tonari

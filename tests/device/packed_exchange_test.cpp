@@ -154,6 +154,8 @@ TEST(PackedExchange, APeerThatEndedIsNotWaitedForForever) {
 // ---- the mistakes that users of halo libraries report
 
 struct Pair : Program {
+  using Program::Program;
+
   PackedMessage message(std::int32_t peer, std::ptrdiff_t at, std::size_t size = 8) const {
     PackedMessage message{peer, 3, memory, {}};
     message.layout.add(at, size);
@@ -248,6 +250,21 @@ TEST(PackedExchange, RefusesMoreThanTwoInFlightAndWaitsForNone) {
   expect_sentence(error_of([&] { exchange.finish([] {}); }), Errc::active,
                   {"an exchange is in flight"});
   exchange.wait_on(p.first);
+  exchange.finish([] {});
+}
+
+TEST(PackedExchange, RefusesStreamsOfOtherDevicesAndStartsBeforeItIsConnected) {
+  Pair p(two_devices());
+  const DeviceStream other = p.device.make_stream(1);
+  PackedExchange exchange(p.device, 0, 0, {p.message(0, 8)}, {p.message(0, 0)});
+  expect_sentence(error_of([&] { exchange.start_on(p.first); }), Errc::argument,
+                  {"is not connected"});
+  exchange.connect({});
+  const std::vector<std::string> refused{"is one of device 1", "is on device 0"};
+  expect_sentence(error_of([&] { exchange.start_on(other); }), Errc::argument, refused);
+  exchange.start_on(p.first);
+  expect_sentence(error_of([&] { exchange.wait_on(other); }), Errc::argument, refused);
+  exchange.wait_on(p.first);  // nothing was counted that the streams did not get
   exchange.finish([] {});
 }
 
