@@ -119,6 +119,7 @@ void SparseExchange::load() {
     std::ranges::stable_sort(state_.order, {}, &SparseMessage::to);
   consensus_->load();
   if (pairwise_) pairwise_->load();
+  if (state_.task->error) return;  // it only tells of that
   // so that nothing can fail behind the agreement
   const auto [bytes, most] = state_.reserved;
   const std::size_t heads = state_.pairs ? state_.pairs->size() * PairMessages::head_words : 0;

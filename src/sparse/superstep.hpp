@@ -61,7 +61,7 @@ struct SparseState {
   // Of the exchange that is under way.
   const SparseTask* task = nullptr;
   SparseResult* result = nullptr;
-  SparseMethod::Kind method{};  // automatic: this rank sends nothing, as it has an error
+  SparseMethod::Kind method{};  // automatic: this rank sends nothing but its state
   std::optional<Error> error{};
   std::vector<const SparseMessage*> order{};  // by receiver
   Bytes weight = 0;                           // of what this rank sends, as in SparseLoad
