@@ -39,8 +39,8 @@ inline BufferArguments w_form(const void* buffer, Numbers counts, const MPI_Aint
 inline constexpr std::size_t operations = 6;
 
 // Owns nothing: it is over before the program's call returns. What outlives it is read
-// (neighborhood/read_call.hpp) or remembered (BoundCall, CallShape, CachedCall); these say whether
-// a later call is the same.
+// (neighborhood/read_call.hpp) or remembered (BoundCall, OneShotCall, CachedCall); these say
+// whether a later call is the same.
 struct Call {
   Collective collective;
   BufferArguments send, recv;

@@ -41,7 +41,7 @@ class SteppedExchange final : public Exchange {
   LocalWork& work(std::size_t k) const { return *works_[k]; }
   // The step that runs, or has failed; as many as there are: none.
   std::size_t running() const { return step_; }
-  // Adds up what the steps report, in `prepared`; returns what they say of themselves.
+  // Sets `report` to what the steps report together; returns what they say of themselves.
   std::string report_steps(ChoiceReport& report) const;
 
   void check_start() const override;
