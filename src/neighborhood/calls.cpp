@@ -64,7 +64,7 @@ std::shared_ptr<Prepared> ready(const Call& call, Output output) {
 bool by_streams(const Call& call, Output output) {
   require(call.near, "near");
   if (!call.near->one_shots && wants_streams(call.near->context->settings()))
-    connect_streams(call, output);
+    connect_one_shots(call, output);
   return call.near->one_shots != nullptr;
 }
 

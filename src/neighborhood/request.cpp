@@ -63,7 +63,7 @@ bool wants_streams(const Settings& inherited) {
          is(setting("TONARI_PROGRESS"), inherited.progress_thread ? "thread" : "calls", "calls");
 }
 
-void connect_streams(const Call& call, Output output) {
+void connect_one_shots(const Call& call, Output output) {
   LocalArguments mine;
   (void)agree_on_call(call, Use::one_shot, output, mine);
   const std::shared_ptr<Context>& shared = call.near->context;

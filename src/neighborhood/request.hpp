@@ -19,7 +19,7 @@ std::shared_ptr<Prepared> prepare(const Call& call, Use use, Output output,
 // inherited.
 bool wants_streams(const Settings& inherited);
 // Then they must be connected once. Collective.
-void connect_streams(const Call& call, Output output);
+void connect_one_shots(const Call& call, Output output);
 
 // Gives the program a handle of it. This needs no memory: a prepared exchange comes with a handle.
 tonari_request request_of(std::shared_ptr<Prepared> prepared);
