@@ -2,9 +2,11 @@
 // Set-up times (Träff 2016, Table 2): MPI's graph constructors beside tonari's neighborhood and
 // requests.
 #include <functional>
+#include <memory>
 #include <numeric>
 
 #include "base/error.hpp"
+#include "candidate.hpp"
 #include "collect.hpp"
 #include "runs.hpp"
 #include "tonari_requests.hpp"
@@ -56,6 +58,43 @@ std::vector<Object> graphs(const Place& place, MPI_Comm& graph) {
   return {{"MPI_Dist_graph_create_adjacent", "", "", [] {}, adjacent, free, 1 << 30},
           {"MPI_Dist_graph_create", "", "", [] {}, general, free, 1 << 30}};
 }
+
+// The first exchange on a new communicator with MPI's own collective, and on a new neighborhood.
+struct FirstCalls {
+  const Place& place;
+  const Workload& work;
+  tonari_neighborhood& near;
+  MPI_Comm graph = distributed_graph(existing(place.sources), existing(place.targets));
+  MPI_Comm copy = MPI_COMM_NULL;
+  std::unique_ptr<Candidate> call;
+
+  FirstCalls(const Place& of, const Workload& with, tonari_neighborhood& by)
+      : place(of), work(with), near(by) {}
+  ~FirstCalls() { MPI_Comm_free(&graph); }
+  FirstCalls(const FirstCalls&) = delete;
+  FirstCalls& operator=(const FirstCalls&) = delete;
+
+  std::vector<Object> objects() {
+    const std::string operation = name(work.operation);
+    return {{"MPI_Comm_dup and MPI_Neighbor_" + operation, "", "first call", [] {},
+             [this] {
+               MPI_Comm_dup(graph, &copy);
+               make_native("native", work, copy)->run();
+             },
+             [this] { MPI_Comm_free(&copy); }, 1 << 30},
+            {"tonari_" + operation, "", "first call",
+             [this] {
+               near = make_neighborhood(place);
+               call = make_tonari("one-shot", work, near, "auto");
+             },
+             [this] { call->run(); },
+             [this] {
+               call.reset();
+               tonari_neighborhood_free(&near);
+             },
+             1 << 30}};
+  }
+};
 
 // Each request is the first one of a neighborhood of its own: nothing that an earlier init left
 // there helps.
@@ -158,6 +197,8 @@ Outcome time_setup(const Place& place, const Options& options) {
                                          : "tonari_neighborhood_create_adjacent",
                      "", "", [] {}, [&] { near = make_neighborhood(place); },
                      [&] { tonari_neighborhood_free(&near); }, 1 << 30});
+  FirstCalls first(place, work, near);
+  for (Object& object : first.objects()) objects.push_back(std::move(object));
   for (Object& object : inits({place, work, near, request})) objects.push_back(std::move(object));
   for (const Object& object : objects) {
     try {

@@ -228,6 +228,10 @@ TONARI_API int tonari_neighborhood_create_from_comm(MPI_Comm comm, MPI_Info info
  *           request. An init with other arguments fails on all ranks. An exchange of an operation
  *           must be complete before the next is called: a call that comes too early completes both
  *           and returns ACTIVE.
+ * This key is no promise:
+ *  tonari_connect_after (TONARI_CONNECT_AFTER)
+ *           one-shot calls that go by plain messages before ranks connect (default 8); 0: ranks
+ *           connect in the first one.
  */
 
 /* [collective] Requests made on it stay valid: the last of them frees what they share. Sets *near
@@ -351,9 +355,10 @@ TONARI_API int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Da
  * All blocks for one rank travel in one message, straight to it, through shared memory on a node,
  * else by the MPI (Hoefler and Schneider 2012, section II: what does not depend on sizes and
  * buffers is set up before). Between nodes, short blocks of the regular forms may be combined
- * (tonari_tune; the first call then times both ways). The first call on a neighborhood connects the
- * neighbors. It is collective as all functions here, and reads the environment. Later calls ask no
- * other rank, and compare what they need to on the way:
+ * (tonari_tune; the call that connects then times both ways). The first calls on a neighborhood go
+ * by the MPI, on a node too; the one after tonari_connect_after calls connects the neighbors. That
+ * one and the first one are collective as all functions here; the first one reads the environment.
+ * All others ask no other rank, and compare what they need to on the way:
  *  - If a rank passes wrong arguments, it and its neighbors (those it sends blocks to, or gets
  *    blocks from) return the same code and sentence. The others complete. Where a block has another
  *    size at its two ends, or these call all-to-all and allgather, both ends return MISMATCH. What
@@ -367,7 +372,7 @@ TONARI_API int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Da
  *  - Ranks that make a persistent request where others make a one-shot call are not told, except in
  *    the first call. As with MPI's own collectives, they may wait for ever.
  * A call with the counts, displacements and types of one of the last 16 allocates nothing and, on a
- * node, calls no MPI function, wherever its buffers are. If tonari_algorithm, tonari_channel or
+ * node whose ranks are connected, calls no MPI function, wherever its buffers are. If tonari_algorithm, tonari_channel or
  * tonari_progress=thread are asked for when a neighborhood's first call is made, or with
  * cdag_static_buffers, calls are agreed upon by all ranks as above. With tonari_tune online, auto
  * and measure such a call uses what was remembered, else the model. A neighborhood keeps the last 8

@@ -58,6 +58,10 @@ inline constexpr auto setting_table = [] {
       {"tonari_timeout", "TONARI_TIMEOUT", seconds, "a positive number of seconds", "10",
        all_exchanges, rank, into<&S::timeout>,
        "after which a rank that waits looks whether the others of its node still live"},
+      {"tonari_connect_after", "TONARI_CONNECT_AFTER", count, "a number of calls", "8",
+       neighborhoods, all_ranks, into<&S::connect_after>,
+       "one-shot calls on a neighborhood that go by plain messages, before ranks connect through "
+       "shared memory or combine between nodes: few calls cost less than connecting"},
       {"", "TONARI_HANG_REPORT", count, "a number of seconds, 0 for no report", "60", all_exchanges,
        rank, none,
        "after which a rank that waits without progress says on standard error what it waits for, "

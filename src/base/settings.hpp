@@ -34,7 +34,8 @@ struct Settings {
   // Up to how many bytes a message's own bytes tell that it is complete (section II-C3); none: as
   // the channel likes.
   std::optional<Bytes> canary;
-  double timeout = 10;  // seconds
+  double timeout = 10;    // seconds
+  int connect_after = 8;  // one-shot calls
   // The promises that the program made for all exchanges on a neighborhood (Hoefler 2012, section
   // II).
   bool strict_communication = false, exact_byte_communications = false, static_buffers = false;

@@ -79,9 +79,10 @@ std::array<Alike, At::count> compared_of(const Call& call, Use use, const LocalA
 
 }  // namespace
 
-Agreed agree_on_call(const Call& call, Use use, Output output, LocalArguments& mine) {
+Agreed agree_on_call(const Call& call, Use use, Output output, LocalArguments& mine,
+                     const std::function<void()>& make) {
   const Compared compared = agree_on_arguments(
-      call.near->context->comm(), call.info, output, [&] { read(call, use, output, mine); },
+      call.near->context->comm(), call.info, output, [&] { read(call, use, output, mine), make(); },
       [&] { return with_votes(compared_of(call, use, mine), mine.matches); });
   const auto& [same, said] = compared;
   // it can express the others: MPI's own collective must be the same on all ranks

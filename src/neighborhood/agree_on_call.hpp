@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 
 #include "neighborhood/handles.hpp"
@@ -42,8 +43,10 @@ struct Agreed {
 
 // Collective. One agreement covers everything: errors, what the program calls, sizes, and what can
 // be used again. A rank that has agreed needs no memory to use an entry again. Throws the same on
-// all ranks.
-Agreed agree_on_call(const Call& call, Use use, Output output, LocalArguments& mine);
+// all ranks. make: what each rank does before they agree; that may fail, too.
+Agreed agree_on_call(
+    const Call& call, Use use, Output output, LocalArguments& mine,
+    const std::function<void()>& make = [] {});
 // Collective unless that agreement has told the sizes.
 Problem problem_of(Context& context, Collective collective, const Agreed& agreed,
                    const LocalArguments& mine);

@@ -4,6 +4,7 @@
 // counts are of type MPI_Count.
 #include "neighborhood/calls.hpp"
 
+#include "neighborhood/first_one_shots.hpp"
 #include "neighborhood/grouped_call.hpp"
 
 namespace tonari {
@@ -60,18 +61,16 @@ std::shared_ptr<Prepared> ready(const Call& call, Output output) {
   return bound.shared();
 }
 
-// Whether a one-shot call goes by streams; the first of them connects these.
-bool by_streams(const Call& call, Output output) {
+// What a one-shot call goes by; null: by what is prepared for it.
+OneShots* one_shots_for(const Call& call, Output output) {
   require(call.near, "near");
-  if (!call.near->one_shots && wants_streams(call.near->context->settings()))
-    connect_one_shots(call, output);
-  return call.near->one_shots != nullptr;
+  return call.near->one_shots ? call.near->one_shots.get() : first_one_shots(call, output);
 }
 
 int completed(const Call& call) {
   return guarded([&] {
-    if (by_streams(call, inside))
-      call.near->one_shots->run(call);
+    if (OneShots* const one_shots = one_shots_for(call, inside))
+      one_shots->run(call);
     else
       run_to_end(*recorded(ready(call, inside), CalledBy::one_shot));
   });
@@ -79,8 +78,8 @@ int completed(const Call& call) {
 
 int started(tonari_request* request, const Call& call) {
   return start_one_shot(request, [&](Output output) {
-    return by_streams(call, output) ? call.near->one_shots->prepare(call, output)
-                                    : ready(call, output);
+    OneShots* const one_shots = one_shots_for(call, output);
+    return one_shots ? one_shots->prepare(call, output) : ready(call, output);
   });
 }
 

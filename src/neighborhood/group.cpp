@@ -12,6 +12,7 @@
 #include "engine/comm/read_topology.hpp"
 #include "engine/wait/agree.hpp"
 #include "mpi/mpi_error.hpp"
+#include "mpi/owned_info.hpp"
 #include "request/settings.hpp"
 
 namespace tonari {
@@ -147,12 +148,8 @@ OwnedNeighborhood make_near(MPI_Comm comm, const Calls& calls, const std::vector
   const bool strict = std::ranges::any_of(
       calls, [](const auto& call) { return call->context().settings().strict_communication; });
   if (!strict) return make_adjacent(comm, sources, targets);
-  MPI_Info info = MPI_INFO_NULL;
-  check_mpi(MPI_Info_create(&info), "MPI_Info_create");
-  const auto free_info = [](MPI_Info* made) { MPI_Info_free(made); };
-  const std::unique_ptr<MPI_Info, decltype(free_info)> owned(&info, free_info);
-  check_mpi(MPI_Info_set(info, "cdag_strict_communication", "true"), "MPI_Info_set");
-  return make_adjacent(comm, sources, targets, info);
+  const OwnedInfo info("cdag_strict_communication", "true");
+  return make_adjacent(comm, sources, targets, info.get());
 }
 
 }  // namespace

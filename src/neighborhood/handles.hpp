@@ -16,7 +16,8 @@ struct tonari_neighborhood_s {
   // prepared exchanges.
   tonari::RememberedChoices choices;
   tonari::RequestCache cache;
-  // One-shot calls for which nothing is forced; made by the first of them.
+  // One-shot calls for which nothing is forced: the first ones, and once ranks have connected.
+  tonari::FirstOneShots first_one_shots;
   std::unique_ptr<tonari::OneShots> one_shots;
   // With cdag_static_buffers: the first call of each operation, bound.
   std::array<tonari::BoundCall, tonari::operations> bound;

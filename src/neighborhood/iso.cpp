@@ -12,6 +12,7 @@
 #include "engine/wait/agree.hpp"
 #include "mpi/mpi_error.hpp"
 #include "mpi/owned_comm.hpp"
+#include "mpi/owned_info.hpp"
 #include "mpi/world.hpp"
 #include "neighborhood/calls.hpp"
 #include "request/guard.hpp"
@@ -107,30 +108,6 @@ Attached* attached_to(MPI_Comm isocomm) {
 
 enum class Way : std::uint8_t { as_chosen, direct };
 
-// What an init call of tonari.h gets as `info`; owns it.
-class InitInfo {
- public:
-  // Collective, because making one can fail.
-  InitInfo(MPI_Comm isocomm, Way way) : InitInfo() {  // so that what fails frees it
-    if (way == Way::as_chosen) return;
-    run_collectively(isocomm, [&] {
-      check_mpi(MPI_Info_create(&info_), "MPI_Info_create");
-      check_mpi(MPI_Info_set(info_, "tonari_algorithm", "torus-direct"), "MPI_Info_set");
-    });
-  }
-  InitInfo(const InitInfo&) = delete;
-  InitInfo& operator=(const InitInfo&) = delete;
-  ~InitInfo() {
-    if (info_ != MPI_INFO_NULL) MPI_Info_free(&info_);
-  }
-  MPI_Info get() const { return info_; }
-
- private:
-  InitInfo() = default;
-
-  MPI_Info info_ = MPI_INFO_NULL;
-};
-
 // `call` lacks its neighborhood.
 int init_on(MPI_Comm isocomm, Way way, Iso_request* request, Call call) {
   if (const int code = guarded([&] { require_same_mpi(isocomm); })) return code;
@@ -142,7 +119,9 @@ int init_on(MPI_Comm isocomm, Way way, Iso_request* request, Call call) {
   }
   int code = TONARI_SUCCESS;
   const int made = guarded([&] {
-    const InitInfo info(isocomm, way);
+    OwnedInfo info;
+    if (way == Way::direct)
+      run_collectively(isocomm, [&] { info = OwnedInfo("tonari_algorithm", "torus-direct"); });
     call.near = attached->near, call.info = info.get();
     code = init_operation(request, call);
   });

@@ -21,12 +21,15 @@ Spaces spaces_of(const Call& call) {
 std::string_view algorithm_of(const HopTable::Way* way) {
   return way ? std::string_view(way->combining.variant->algorithm()) : "linear";
 }
+std::string_view channel_of(const Streams& streams) {
+  return streams.any_shared() ? "shared" : "p2p-packed";
+}
 // What there is to report of one-shot calls by streams.
 ChoiceReport report_of(const HopTable::Way* way, const Streams& streams) {
   ChoiceReport chosen;
   chosen.reason = way ? way->reason : "fixed rule";
   chosen.algorithm = algorithm_of(way);
-  chosen.channel = streams.any_shared() ? "shared" : "p2p-packed";
+  chosen.channel = channel_of(streams);
   if (way) chosen.variant = way->combining.variant->variant();
   chosen.rounds = way ? static_cast<int>(way->combining.variant->rounds()) : 1;
   return chosen;
@@ -157,7 +160,7 @@ void OneShots::run_recorded(const Call& call) {
   record->run([&] {
     run(call);
     const HopTable::Way* const way = way_of(call);
-    record->chose(algorithm_of(way));
+    record->chose(algorithm_of(way), channel_of(*streams_));
     return way ? combining_.traffic() : blocking_.traffic();
   });
 }
@@ -171,8 +174,7 @@ std::shared_ptr<CallRecord> OneShots::record_of(const Call& call) noexcept {
     calls.ranks = context_->ranks();
     calls.operation = call.name();
     calls.what = text(call.name(), " with ", context_->topology().neighbors, " neighbors");
-    const ChoiceReport chosen = report_of(way_of(call), *streams_);
-    calls.channel = chosen.channel, calls.reason = chosen.reason;
+    calls.reason = report_of(way_of(call), *streams_).reason;
     record = std::make_shared<CallRecord>(calls);
   });
   return record;
@@ -196,7 +198,7 @@ std::shared_ptr<Prepared> OneShots::prepare(const Call& call, Output output) {
             : "one-shot exchange, all blocks for one rank in one message");
     if (started->recorded) {
       const std::shared_ptr<CallRecord> record = record_of(call);
-      if (record) record->chose(algorithm_of(way));
+      if (record) record->chose(algorithm_of(way), channel_of(*streams_));
       started->recorded->count_for(record ? std::shared_ptr<Usage>(record, &record->usage())
                                           : nullptr);
     }

@@ -27,6 +27,12 @@ class OneShots {
 
   // Reads what a call needs, so that it fails on no rank alone.
   void expect(const Call& call, bool for_request);
+  // Takes over the records of the calls before, and what they were told.
+  void go_on_from(OneShots& before) {
+    records_ = std::move(before.records_);
+    blocking_.hear_notices(*before.streams_);
+  }
+  Streams& streams() { return *streams_; }
 
   // Throw what is wrong here, or at a neighbor, once the exchange is over.
   void run(const Call& call);
@@ -68,6 +74,15 @@ class OneShots {
   std::array<const HopTable::Way*, operations> last_ways_{};
   std::unique_ptr<Records> records_;  // null: there is no report
   std::array<Pool, 3> started_;       // those that go straight, and by operation that combine
+};
+
+// The first one-shot calls of a neighborhood, which go by plain messages (ADR 60).
+struct FirstOneShots {
+  std::unique_ptr<OneShots> calls;
+  WaitPolicy wait;
+  Tune tune = Tune::online;
+  // Calls until ranks connect, the same on all ranks; -1: they tried, and it failed.
+  int left = 0;
 };
 
 }  // namespace tonari

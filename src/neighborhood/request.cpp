@@ -3,7 +3,6 @@
 
 #include "engine/wait/agree.hpp"
 #include "neighborhood/make_request.hpp"
-#include "one_shot/connect_streams.hpp"
 #include "request/settings.hpp"
 
 namespace tonari {
@@ -51,34 +50,6 @@ bool tunes_at_init(const Settings& settings, Use use, const Output& output) {
 }
 
 }  // namespace
-
-bool wants_streams(const Settings& inherited) {
-  if (inherited.static_buffers) return false;
-  // A word that makes no sense is reported by the calls that obey it.
-  const auto is = [](const Setting& row, const std::string& word, const char* wanted) {
-    return in_environment(row).value_or(word) == wanted;
-  };
-  return is(setting("TONARI_ALGORITHM"), inherited.algorithm, "auto") &&
-         is(setting("TONARI_CHANNEL"), inherited.channel, "auto") &&
-         is(setting("TONARI_PROGRESS"), inherited.progress_thread ? "thread" : "calls", "calls");
-}
-
-void connect_one_shots(const Call& call, Output output) {
-  LocalArguments mine;
-  (void)agree_on_call(call, Use::one_shot, output, mine);
-  const std::shared_ptr<Context>& shared = call.near->context;
-  Context& context = *shared;
-  std::unique_ptr<OneShots> made;
-  run_collectively(context.comm(), [&] {
-    std::shared_ptr<Streams> streams = connect_streams(context);
-    const WaitPolicy wait{context.node()->crowded(), mine.settings.timeout};
-    HopTable hops(context, streams, mine.settings.tune, wait);
-    made = std::make_unique<OneShots>(shared, std::move(streams), std::move(hops), wait);
-    made->expect(call, output.name != nullptr);
-  });
-  context.take_tags(stream_tags);
-  call.near->one_shots = std::move(made);
-}
 
 std::shared_ptr<Prepared> prepare(const Call& call, Use use, Output output, ReadsBlocks reads,
                                   std::size_t contenders) {

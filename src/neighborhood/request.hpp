@@ -15,12 +15,6 @@ std::shared_ptr<Prepared> prepare(const Call& call, Use use, Output output,
                                   ReadsBlocks reads = ReadsBlocks::in_buffer,
                                   std::size_t contenders = Race::most_candidates);
 
-// Whether one-shot calls go by streams: nothing is forced, by the environment or by what was
-// inherited.
-bool wants_streams(const Settings& inherited);
-// Then they must be connected once. Collective.
-void connect_one_shots(const Call& call, Output output);
-
 // Gives the program a handle of it. This needs no memory: a prepared exchange comes with a handle.
 tonari_request request_of(std::shared_ptr<Prepared> prepared);
 

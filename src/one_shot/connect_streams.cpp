@@ -47,6 +47,12 @@ std::shared_ptr<Streams> connect_streams(Context& context) {
                                    context.shared_comm(), context.first_tag());
 }
 
+std::shared_ptr<Streams> streams_by_mpi(Context& context) {
+  return std::make_shared<Streams>(context.node(), context.rank(),
+                                   neighbors_of(context.topology(), context.ranks()),
+                                   context.shared_comm(), context.first_tag());
+}
+
 void check_usable(const Streams& streams, const char* owner) {
   if (in_forked_child())
     fail(Errc::argument, "this process is a child of the one that made the ", owner,

@@ -208,7 +208,8 @@ bool DirectExchange::send_parts(StreamPeer& peer, Link& link,
 }
 
 void DirectExchange::end_out(StreamPeer& peer, Link& link) {
-  if (peer.edges.received.empty()) look_for_notice(peer);
+  if (peer.edges.received.empty())
+    if (const auto told = notice_of(peer)) failure_.add(peer.edges.rank, *told);
   link.out = Stage::done;
   --left_;
   peer.out_queue.next();
@@ -221,14 +222,20 @@ void DirectExchange::push_failure(OutStream& out, std::byte* at) const {
 
 // A rank that sends nothing here tells in this way that what it received was wrong. The exchange
 // that has the turn to send looks.
-void DirectExchange::look_for_notice(StreamPeer& peer) {
+std::optional<Error> DirectExchange::notice_of(StreamPeer& peer) {
   MessageHead head;
   std::size_t bytes = 0;
   const std::byte* const at = peer.in->first(head, bytes);
-  if (!at) return;
-  failure_.add(peer.edges.rank,
-               told_by(peer.edges.rank, static_cast<Errc>(head.detail), at, bytes));
+  if (!at) return std::nullopt;
+  Error told = told_by(peer.edges.rank, static_cast<Errc>(head.detail), at, bytes);
   peer.in->release();
+  return told;
+}
+
+void DirectExchange::hear_notices(Streams& earlier) {
+  for (std::size_t k = 0; k < earlier.size(); ++k)
+    if (earlier[k].edges.received.empty())
+      if (const auto told = notice_of(earlier[k])) return failure_.hold(*told);
 }
 
 // ---- as a receiver
@@ -317,6 +324,7 @@ void DirectExchange::judge(StreamPeer& peer, Link& link, const DirectMessages::M
       head.sent_print == mine.expected_print && head.expected == mine.sent &&
       head.expected_print == mine.sent_print)
     return;
+  streams_->learn_numbers(peer);
   const auto wrong = misfit(*bound_, message, peer, streams_->rank(), head);
   link.drop = wrong->drop;
   failure_.add(peer.edges.rank, wrong->error);

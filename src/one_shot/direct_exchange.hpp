@@ -29,6 +29,10 @@ class DirectExchange final : public StreamedExchange<DirectExchange, DirectMessa
   // the exchange then fails with this error.
   void refuse(const Error& why) { refuse_all(why); }
 
+  // The next exchange fails with what ranks told on earlier streams to those who send to them, if
+  // no exchange has seen it.
+  void hear_notices(Streams& earlier);
+
   void start() override;
   bool test() override;
   void wait() override;
@@ -76,7 +80,7 @@ class DirectExchange final : public StreamedExchange<DirectExchange, DirectMessa
   void start_all();
   template <class Part>
   void timed(const Part& part);
-  void look_for_notice(StreamPeer& peer);
+  static std::optional<Error> notice_of(StreamPeer& peer);
 
   Notices notices_;
   std::unique_ptr<Link[]> links_;

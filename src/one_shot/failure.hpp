@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -20,9 +21,13 @@ class StreamFailure {
 
   // An exchange begins.
   void begin() {
-    if (!refused_) error_.reset();
     rank_ = -1;
+    if (!error_ || refused_) [[likely]]
+      return;
+    if (!std::exchange(held_, false)) error_.reset();
   }
+  // The next exchange fails with this error, unless it has one of its own.
+  void hold(const Error& error) { error_ = error, held_ = true; }
   // This is wrong with what comes from the rank. The error of the lowest rank stays, this rank's
   // own before all.
   void add(std::int32_t rank, const Error& error);
@@ -36,7 +41,7 @@ class StreamFailure {
   std::size_t write(std::byte* at, std::size_t room) const;
 
  private:
-  bool refused_ = false;
+  bool refused_ = false, held_ = false;
   std::optional<Error> error_;
   std::int32_t rank_ = 0;
 };

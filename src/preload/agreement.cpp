@@ -5,6 +5,8 @@
 #include <array>
 #include <vector>
 
+#include "base/error.hpp"
+#include "mpi/owned_info.hpp"
 #include "mpi/quirks.hpp"
 #include "preload/attribute.hpp"
 #include "preload/progress.hpp"
@@ -43,7 +45,10 @@ void choose(Communicator& state, const Vote& all) {
 
 bool makes_neighborhood(MPI_Comm comm, Communicator& state) {
   const InTonari now;
-  return tonari_neighborhood_create_from_comm(comm, MPI_INFO_NULL, &state.near) == TONARI_SUCCESS;
+  // the first calls say which way later ones take
+  OwnedInfo at_once;
+  (void)error_of([&] { at_once = OwnedInfo("tonari_connect_after", "0"); });
+  return tonari_neighborhood_create_from_comm(comm, at_once.get(), &state.near) == TONARI_SUCCESS;
 }
 
 // All ranks do what the least able one can.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/wait/agree.hpp"
+#include "neighborhood/first_one_shots.hpp"
 #include "request/settings.hpp"
 #include "vector/agree_on_call.hpp"
 #include "vector/make_request.hpp"

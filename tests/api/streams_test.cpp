@@ -4,6 +4,7 @@
 // those who exchange with the rank that is wrong, while all others go on.
 #include <unistd.h>
 
+#include "support/connect_after.hpp"
 #include "support/graph_exchange.hpp"
 #include "support/one_shot.hpp"
 
@@ -11,12 +12,14 @@ namespace {
 
 using namespace tonari::test;
 
-class Streams : public testing::Test {
+// After how many calls ranks connect.
+class Streams : public testing::TestWithParam<const char*> {
  protected:
   void TearDown() override { EXPECT_OK(tonari_neighborhood_free(&near)); }
 
   void make(const Graph& of_all) {
     graph = of_all;
+    const ConnectAfter after(GetParam());
     ASSERT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &near));
   }
   Buffers random(Random& common, Operation op, const Sizes& sizes) const {
@@ -65,7 +68,7 @@ class Streams : public testing::Test {
   Nodes nodes;
 };
 
-TEST_F(Streams, RandomExchangesOnRandomGraphs) {
+TEST_P(Streams, RandomExchangesOnRandomGraphs) {
   constexpr std::uint32_t seed = 41;
   for (int k = 0; k < std::min(cases(60), 60); ++k) {
     Random common(seed + 100u * static_cast<unsigned>(k));
@@ -93,7 +96,7 @@ TEST_F(Streams, RandomExchangesOnRandomGraphs) {
   }
 }
 
-TEST_F(Streams, LongMessagesTravelInParts) {
+TEST_P(Streams, LongMessagesTravelInParts) {
   if (mpi_spins() && ranks_are_slow()) GTEST_SKIP() << "slow where ranks outnumber the cores";
   for (const char* text : {"", "1"}) {
     Nodes::set(text);
@@ -115,7 +118,7 @@ TEST_F(Streams, LongMessagesTravelInParts) {
 
 // Which way a message takes is tried in the first calls: in parts, or read where it lies. What is
 // received here has more pieces than the system reads in one call.
-TEST_F(Streams, LongMessagesAreTriedBothWays) {
+TEST_P(Streams, LongMessagesAreTriedBothWays) {
   if (mpi_spins() && ranks_are_slow()) GTEST_SKIP() << "slow where ranks outnumber the cores";
   Edges edges;
   for (int r = 0; r < ranks; ++r) edges.emplace_back(r, (r + 1) % ranks);
@@ -148,7 +151,7 @@ TEST_F(Streams, LongMessagesAreTriedBothWays) {
 }
 
 // Buffers of one shape anywhere, also where blocks of both lie between each other.
-TEST_F(Streams, TheSameShapeOnOtherBuffers) {
+TEST_P(Streams, TheSameShapeOnOtherBuffers) {
   Edges edges;
   for (int r = 0; r < ranks; ++r) edges.emplace_back(r, (r + 1) % ranks);
   make(make_graph(ranks, edges));
@@ -175,7 +178,7 @@ TEST_F(Streams, TheSameShapeOnOtherBuffers) {
   MPI_Type_free(&columns);
 }
 
-TEST_F(Streams, ARequestTellsOfItself) {
+TEST_P(Streams, ARequestTellsOfItself) {
   make(ring());
   Random common(5);
   Buffers b = random(common, Operation::alltoall, {4, 1, true, false, 1});
@@ -196,7 +199,7 @@ TEST_F(Streams, ARequestTellsOfItself) {
 
 // Ranks free one of several neighborhoods when they like: exchanges begun on it go on,
 // and so do others.
-TEST_F(Streams, FreedWhileOthersGoOn) {
+TEST_P(Streams, FreedWhileOthersGoOn) {
   for (const char* text : {"", "1"}) {
     Nodes::set(text);
     make(ring());
@@ -241,7 +244,7 @@ class StreamErrors : public Streams {
   }
 };
 
-TEST_F(StreamErrors, WrongArgumentsOfOneRank) {
+TEST_P(StreamErrors, WrongArgumentsOfOneRank) {
   for (const char* text : {"", "1"}) {
     Nodes::set(text);
     make(ring());
@@ -268,7 +271,7 @@ TEST_F(StreamErrors, WrongArgumentsOfOneRank) {
   }
 }
 
-TEST_F(StreamErrors, SizesThatDifferAreNamedAtBothEnds) {
+TEST_P(StreamErrors, SizesThatDifferAreNamedAtBothEnds) {
   if (ranks < 2) GTEST_SKIP() << "needs two ranks";
   for (const char* text : {"", "1"}) {
     Nodes::set(text);
@@ -298,7 +301,7 @@ TEST_F(StreamErrors, SizesThatDifferAreNamedAtBothEnds) {
 }
 
 // Long messages that nobody wants are taken out of the way.
-TEST_F(StreamErrors, LongMessagesOfAnotherSize) {
+TEST_P(StreamErrors, LongMessagesOfAnotherSize) {
   if (ranks < 2) GTEST_SKIP() << "needs two ranks";
   for (const char* text : {"", "1"}) {
     Nodes::set(text);
@@ -316,7 +319,7 @@ TEST_F(StreamErrors, LongMessagesOfAnotherSize) {
   }
 }
 
-TEST_F(StreamErrors, AnotherOperation) {
+TEST_P(StreamErrors, AnotherOperation) {
   if (ranks < 2) GTEST_SKIP() << "needs two ranks";
   make(ring());
   well(0);
@@ -330,7 +333,7 @@ TEST_F(StreamErrors, AnotherOperation) {
 
 // Without an edge back the receiver tells the sender, in its next call at the latest if it has come
 // by then.
-TEST_F(StreamErrors, AlongOneWayEdges) {
+TEST_P(StreamErrors, AlongOneWayEdges) {
   if (ranks < 2) GTEST_SKIP() << "needs two ranks";
   for (const char* text : {"", "1"}) {
     Nodes::set(text);
@@ -364,5 +367,11 @@ TEST_F(StreamErrors, AlongOneWayEdges) {
     EXPECT_OK(tonari_neighborhood_free(&near));
   }
 }
+
+std::string name_of(const testing::TestParamInfo<const char*>& after) {
+  return std::string("After") + after.param;
+}
+INSTANTIATE_TEST_SUITE_P(Connect, Streams, testing::Values("0", "2", "1000"), name_of);
+INSTANTIATE_TEST_SUITE_P(Connect, StreamErrors, testing::Values("0", "2", "1000"), name_of);
 
 }  // namespace

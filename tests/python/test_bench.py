@@ -275,6 +275,8 @@ def test_setup_times() -> None:
     for row in found:
         assert (row["lost_exchanges"] is None) == (row["algorithm"] != "auto")
     assert {"torus", "linear"} <= {row["algorithm"] for row in found}
+    first = [row["function"] for row in found if row["tune"] == "first call"]
+    assert first == ["MPI_Comm_dup and MPI_Neighbor_alltoall", "tonari_alltoall"]
     assert all(row["median_us"] > 0 for row in found)
 
 

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <sstream>
 #include <string>
 
@@ -46,6 +47,9 @@ void agree_on_reporting() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Else the first calls of each test would go by plain messages; first_one_shots_test.cpp and
+  // streams_test.cpp say for themselves when ranks connect.
+  setenv("TONARI_CONNECT_AFTER", "0", 0);
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   testing::InitGoogleTest(&argc, argv);

@@ -26,7 +26,14 @@ namespace tonari {
 
 // Tags of a stream, from its first one on. The farewell is of a rank that goes on no more
 // (streams.hpp).
-enum StreamTag : int { tag_of_first, tag_of_later, tag_of_bare, tag_of_farewell, stream_tags };
+enum StreamTag : int {
+  tag_of_first,
+  tag_of_later,
+  tag_of_bare,
+  tag_of_farewell,
+  tag_of_numbers,  // (told_numbers.hpp)
+  stream_tags
+};
 
 // Where a stream's messages go: stream_tags tags of comm belong to it.
 struct MpiRoute {

@@ -54,107 +54,137 @@ bool all_have_memory(const ConnectGroup& group, const std::optional<Error>& mine
 
 }  // namespace
 
+// What neighbors on a node tell each other, to share memory.
+struct Streams::Rings {
+  std::size_t board_bytes, at = board_at + round_up(board_bytes, MessageRing::alignment);
+  std::vector<std::size_t> peers;  // that are on this node
+  std::vector<RingName> mine = {}, theirs = {};
+};
+
 Streams::Streams(const ConnectGroup& group, std::vector<NeighborEdges> neighbors,
                  const std::shared_ptr<const OwnedComm>& comm, int first_tag,
                  std::size_t board_bytes)
-    : node_(group.node),
-      comm_(comm),
-      rank_(group.rank),
-      peers_(std::make_unique<StreamPeer[]>(neighbors.size())),
-      count_(neighbors.size()),
-      theirs_(neighbors.size()) {
+    : node_(group.node), comm_(comm), rank_(group.rank) {
+  make_peers(std::move(neighbors));
+  Rings rings{.board_bytes = board_bytes, .peers = {}};
+  for (std::size_t k = 0; k < count_; ++k)
+    if (node_->here(peers_[k].edges.rank)) rings.peers.push_back(k);
+  rings.mine.resize(rings.peers.size()), rings.theirs.resize(rings.peers.size());
+  // with the numbers of blocks goes the room of a receive
+  std::vector<std::vector<std::uint32_t>> mine(count_), theirs(count_);
   for (std::size_t k = 0; k < count_; ++k) {
-    StreamPeer& peer = peers_[k];
-    peer.edges = std::move(neighbors[k]);
-    peer.index = node_->index(peer.edges.rank);
-    peer.sent_numbers.resize(peer.edges.sent.size());
-    peer.edges.received_numbers.push_back(static_cast<std::uint32_t>(room_for(count_)));
-    peer.sent_numbers.push_back(eager_part);
+    mine[k] = peers_[k].edges.received_numbers;
+    mine[k].push_back(static_cast<std::uint32_t>(room_for(count_)));
+    theirs[k] = peers_[k].sent_numbers;
+    theirs[k].push_back(eager_part);
   }
-  // The names of blocks, for sentences that are the same at both ends, and the room of a receive.
-  ControlMessages numbers(group.comm, segment_names);
+  const std::optional<Error> error = error_of([&] { make_rings(rings); });
+  ControlMessages told(group.comm, segment_names);
   for (std::size_t k = 0; k < count_; ++k) {
-    StreamPeer& peer = peers_[k];
-    if (!peer.edges.sent.empty()) numbers.recv(std::span(peer.sent_numbers), peer.edges.rank);
-    if (!peer.edges.received.empty())
-      numbers.send(std::span(peer.edges.received_numbers), peer.edges.rank);
+    if (theirs[k].size() > 1) told.recv(std::span(theirs[k]), peers_[k].edges.rank);
+    if (mine[k].size() > 1) told.send(std::span(mine[k]), peers_[k].edges.rank);
   }
-  std::vector<std::size_t> rooms;
-  rooms.reserve(count_);  // now: a rank that fails between two agreements would be misunderstood
-  numbers.exchange([&] { group.agree(std::nullopt); });
-  for (std::size_t k = 0; k < count_; ++k) {
-    rooms.push_back(peers_[k].sent_numbers.back());
-    peers_[k].sent_numbers.pop_back(), peers_[k].edges.received_numbers.pop_back();
+  for (std::size_t n = 0; n < rings.peers.size(); ++n) {
+    told.recv(std::span(&rings.theirs[n], 1), peers_[rings.peers[n]].edges.rank);
+    told.send(std::span(&rings.mine[n], 1), peers_[rings.peers[n]].edges.rank);
   }
-  if (!share(group, board_bytes))
+  bool shares = false;
+  told.exchange([&] { shares = all_have_memory(group, error); });
+  for (std::size_t k = 0; k < count_; ++k)
+    std::copy_n(theirs[k].begin(), peers_[k].sent_numbers.size(), peers_[k].sent_numbers.begin());
+  if (!shares || !attach(group, rings)) {
+    own_ = {};
     for (std::size_t k = 0; k < count_; ++k) {
       peers_[k].out.reset(), peers_[k].in.reset();
       theirs_[k] = {}, peers_[k].shared = false;
     }
-  open_mpi(first_tag, rooms);
+  }
+  for (std::size_t k = 0; k < count_; ++k)
+    if (!peers_[k].shared) open_mpi(peers_[k], first_tag, theirs[k].back(), room_for(count_));
+  farewell_tag_ = first_tag + tag_of_farewell;
+}
+
+Streams::Streams(std::shared_ptr<const Node> node, std::int32_t rank,
+                 std::vector<NeighborEdges> neighbors, const std::shared_ptr<const OwnedComm>& comm,
+                 int first_tag)
+    : node_(std::move(node)), comm_(comm), rank_(rank) {
+  make_peers(std::move(neighbors));
+  told_numbers_ = std::make_unique<ToldNumbers>(comm_, first_tag + tag_of_numbers);
+  for (std::size_t k = 0; k < count_; ++k) {
+    const NeighborEdges& edges = peers_[k].edges;
+    told_numbers_->add(edges.rank, edges.received_numbers, edges.sent.size());
+    open_mpi(peers_[k], first_tag, eager_part, eager_part);
+  }
+  farewell_tag_ = first_tag + tag_of_farewell;
+}
+
+void Streams::make_peers(std::vector<NeighborEdges> neighbors) {
+  count_ = neighbors.size();
+  peers_ = std::make_unique<StreamPeer[]>(count_);
+  theirs_.resize(count_);
+  for (std::size_t k = 0; k < count_; ++k) {
+    StreamPeer& peer = peers_[k];
+    peer.edges = std::move(neighbors[k]);
+    peer.index = node_->index(peer.edges.rank);
+    peer.sent_numbers = peer.edges.sent;  // until they are known
+  }
+}
+
+void Streams::make_rings(Rings& rings) {
+  if (rings.peers.empty()) return;
+  const std::size_t payload = frame_for(rings.peers.size()),
+                    bytes = MessageRing::bytes_for(payload);
+  own_ = Segment::create(rings.at + rings.peers.size() * bytes);
+  for (std::size_t n = 0; n < rings.peers.size(); ++n)
+    rings.mine[n] = {own_.name(), rings.at + n * bytes, payload};
 }
 
 // Collective. Whether ranks of the nodes share memory now, all that could.
-bool Streams::share(const ConnectGroup& group, std::size_t board_bytes) {
-  const std::size_t rings_at = board_at + round_up(board_bytes, MessageRing::alignment);
-  std::vector<std::size_t> here;
-  std::vector<RingName> mine, theirs;
-  std::optional<Error> error = error_of([&] {
-    for (std::size_t k = 0; k < count_; ++k)
-      if (node_->here(peers_[k].edges.rank)) here.push_back(k);
-    mine.resize(here.size()), theirs.resize(here.size());
-    const std::size_t payload = frame_for(here.size());
-    if (!here.empty())
-      own_ = Segment::create(rings_at + here.size() * MessageRing::bytes_for(payload));
-    for (std::size_t k = 0; k < here.size(); ++k)
-      mine[k] = {own_.name(), rings_at + k * MessageRing::bytes_for(payload), payload};
-  });
-  if (!all_have_memory(group, error)) return own_ = {}, false;
-  ControlMessages names(group.comm, segment_names);
-  for (std::size_t k = 0; k < here.size(); ++k) {
-    const int peer = peers_[here[k]].edges.rank;
-    names.recv(std::span(&theirs[k], 1), peer);
-    names.send(std::span(&mine[k], 1), peer);
-  }
-  names.exchange([&] { group.agree(std::nullopt); });
-  error = error_of([&] {
-    for (std::size_t k = 0; k < here.size(); ++k) {
-      StreamPeer& peer = peers_[here[k]];
-      const RingName& name = theirs[k];
-      Segment& segment = theirs_[here[k]] =
+bool Streams::attach(const ConnectGroup& group, const Rings& rings) {
+  const std::optional<Error> error = error_of([&] {
+    for (std::size_t n = 0; n < rings.peers.size(); ++n) {
+      StreamPeer& peer = peers_[rings.peers[n]];
+      const RingName &mine = rings.mine[n], &name = rings.theirs[n];
+      Segment& segment = theirs_[rings.peers[n]] =
           Segment::attach(name.segment, Segment::Pages::when_touched);
       const std::size_t bytes = MessageRing::bytes_for(name.payload);
-      if (name.payload < sizeof(MessageHead) || name.at < rings_at || name.at > segment.bytes() ||
+      if (name.payload < sizeof(MessageHead) || name.at < rings.at || name.at > segment.bytes() ||
           name.at % MessageRing::alignment != 0 || bytes > segment.bytes() - name.at)
         fail(Errc::memory, "rank ", peer.edges.rank, " tells of memory that it does not share");
       segment.bring(name.at, bytes);
-      if (board_bytes > 0) segment.bring(board_at, board_bytes);
+      if (rings.board_bytes > 0) segment.bring(board_at, rings.board_bytes);
       peer.out = std::make_unique<RingOut>(MessageRing(segment.data() + name.at, name.payload),
                                            name.payload);
-      peer.in = std::make_unique<RingIn>(MessageRing(own_.data() + mine[k].at, mine[k].payload));
+      peer.in = std::make_unique<RingIn>(MessageRing(own_.data() + mine.at, mine.payload));
       peer.shared = true;
       peer.reads_memory = group.reads_memory;
     }
   });
-  if (!all_have_memory(group, error)) return own_ = {}, false;
+  if (!all_have_memory(group, error)) return false;
   own_.finish_attach();
-  any_shared_ = !here.empty();
+  any_shared_ = !rings.peers.empty();
   return true;
 }
 
-void Streams::open_mpi(int first_tag, const std::vector<std::size_t>& rooms) {
-  farewell_tag_ = first_tag + tag_of_farewell;
-  for (std::size_t k = 0; k < count_; ++k) {
-    StreamPeer& peer = peers_[k];
-    if (peer.shared) continue;
-    any_mpi_ = true;
-    const MpiRoute route{comm_, first_tag, peer.edges.rank};
-    const auto seen = std::make_shared<SeenMessages>();
-    peer.out = std::make_unique<MpiOut>(route, rooms[k], seen);
-    auto in = std::make_unique<MpiIn>(route, room_for(count_), seen);
-    in->open();
-    peer.in = std::move(in);
-  }
+// sent: bytes of the peer's receive; received: of this rank's.
+void Streams::open_mpi(StreamPeer& peer, int first_tag, std::size_t sent, std::size_t received) {
+  any_mpi_ = true;
+  const MpiRoute route{comm_, first_tag, peer.edges.rank};
+  const auto seen = std::make_shared<SeenMessages>();
+  peer.out = std::make_unique<MpiOut>(route, sent, seen);
+  auto in = std::make_unique<MpiIn>(route, received, seen);
+  in->open();
+  peer.in = std::move(in);
+}
+
+void Streams::tell_numbers() {
+  if (told_numbers_) told_numbers_->tell();
+}
+
+void Streams::learn_numbers(StreamPeer& peer) {
+  if (!told_numbers_) return;
+  const auto told = told_numbers_->of(static_cast<std::size_t>(&peer - peers_.get()));
+  std::ranges::copy(told, peer.sent_numbers.begin());
 }
 
 Streams::~Streams() {

@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "channels/connect.hpp"
 #include "channels/streams/mpi_stream.hpp"
+#include "channels/streams/told_numbers.hpp"
 #include "memory/segment.hpp"
 
 namespace tonari {
@@ -56,6 +57,11 @@ class Streams {
   // board_bytes: the same on all ranks. Throws on all ranks what else went wrong.
   Streams(const ConnectGroup& group, std::vector<NeighborEdges> neighbors,
           const std::shared_ptr<const OwnedComm>& comm, int first_tag, std::size_t board_bytes = 0);
+  // Not collective, but all ranks must do the same: all messages go by MPI, also on a node. When
+  // all ranks are known to have them, and before the first exchange, tell_numbers() is due.
+  Streams(std::shared_ptr<const Node> node, std::int32_t rank, std::vector<NeighborEdges> neighbors,
+          const std::shared_ptr<const OwnedComm>& comm, int first_tag);
+  void tell_numbers();
   ~Streams();
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
@@ -74,6 +80,9 @@ class Streams {
   std::byte* board() const;
   std::byte* board(std::size_t k) const;
 
+  // Call this before an error names blocks to the peer (StreamPeer::sent_numbers).
+  void learn_numbers(StreamPeer& peer);
+
   // Throws Errc::peer if the peer has ended, or has left its streams.
   // error: of an attempt to reach its memory.
   void check(const StreamPeer& peer, int error = 0) const;
@@ -85,8 +94,11 @@ class Streams {
   bool left() const { return left_; }
 
  private:
-  bool share(const ConnectGroup& group, std::size_t board_bytes);
-  void open_mpi(int first_tag, const std::vector<std::size_t>& rooms);
+  struct Rings;
+  void make_peers(std::vector<NeighborEdges> neighbors);
+  void make_rings(Rings& rings);
+  bool attach(const ConnectGroup& group, const Rings& rings);
+  void open_mpi(StreamPeer& peer, int first_tag, std::size_t sent, std::size_t received);
   bool has_left_by_mpi(const StreamPeer& peer) const;
 
   std::shared_ptr<const Node> node_;
@@ -95,8 +107,9 @@ class Streams {
   std::unique_ptr<StreamPeer[]> peers_;
   std::size_t count_ = 0;
   Segment own_;
-  std::vector<Segment> theirs_;  // by number of the peer; empty: by MPI
-  int farewell_tag_ = 0;         // to other nodes; an empty message
+  std::vector<Segment> theirs_;                // by number of the peer; empty: by MPI
+  std::unique_ptr<ToldNumbers> told_numbers_;  // null: all know them
+  int farewell_tag_ = 0;                       // to other nodes; an empty message
   bool any_shared_ = false, any_mpi_ = false, left_ = false;
 };
 

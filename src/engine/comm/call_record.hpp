@@ -20,11 +20,9 @@ class CallRecord final : public Recorded {
 
   Usage& usage() { return usage_; }
   // Calls may choose each for itself.
-  void chose(std::string_view algorithm) {
-    if (calls_.algorithm.empty())
-      calls_.algorithm = algorithm;
-    else if (calls_.algorithm.view() != algorithm)
-      calls_.algorithm = "several";
+  void chose(std::string_view algorithm) { add(calls_.algorithm, algorithm); }
+  void chose(std::string_view algorithm, std::string_view channel) {
+    chose(algorithm), add(calls_.channel, channel);
   }
   ReportRow row() override {
     ReportRow row = calls_;
@@ -43,6 +41,13 @@ class CallRecord final : public Recorded {
   }
 
  private:
+  static void add(auto& all, std::string_view one) {
+    if (all.empty())
+      all = one;
+    else if (all.view() != one)
+      all = "several";
+  }
+
   ReportRow calls_;
   Usage usage_;
 };
