@@ -15,8 +15,8 @@
 namespace tonari::preload {
 namespace {
 
-// `described` and `in_place_asked` stay false on all ranks where one cannot keep what was agreed.
-constexpr const char* not_kept = "no memory for an attribute";
+// `described` and `in_place_asked` stay false on all ranks where one cannot attach what was agreed.
+constexpr const char* not_attached = "no memory for an attribute";
 
 bool distinct(std::vector<int> ranks) {
   std::erase(ranks, MPI_PROC_NULL);
@@ -36,11 +36,12 @@ void read_degrees(Communicator& state, Vote& vote) {
 // Collective. Where the MPI delivers other blocks than tonari, calls do not take turns.
 void choose(Communicator& state, const Vote& all) {
   if (!(all.distinct && all.balanced) && quirks().neighbors)
-    always(state, all.repairs ? Way::tonari : Way::native,
+    always(state, all.repairs ? Backend::tonari : Backend::native,
            all.repairs ? "TONARI_REPAIR" : "this MPI delivers other blocks");
   else if (all.wants == 2)
-    always(state, Way::tonari, "TONARI_PRELOAD");
-  if (state.choices[0].next() == Way::native && !state.nonblocking) give_up(state, state.why);
+    always(state, Backend::tonari, "TONARI_PRELOAD");
+  if (state.dispatches[0].next() == Backend::native && !state.nonblocking)
+    give_up(state, state.why);
 }
 
 bool makes_neighborhood(MPI_Comm comm, Communicator& state) {
@@ -73,16 +74,16 @@ void choose_nonblocking(Communicator& state, const Vote& all) {
 }
 
 // Collective.
-void describe_once(MPI_Comm comm, Communicator& state) {
+void agree_on_neighborhood(MPI_Comm comm, Communicator& state) {
   const bool room = takes_room();
-  Vote vote = my_vote(!state.kept ? no_attribute : room ? enough : too_many, true);
+  Vote vote = my_vote(!state.attached ? no_attribute : room ? enough : too_many, true);
   const Vote first = least_of_all(comm, vote);
   state.described = first.room != no_attribute;
   const bool made = first.room == enough && first.wants > 0 && makes_neighborhood(comm, state);
   if (!made) {
     if (room) leave_room();
-    return always(state, Way::native,
-                  !state.described         ? not_kept
+    return always(state, Backend::native,
+                  !state.described         ? not_attached
                   : !first.wants           ? "TONARI_PRELOAD"
                   : first.room == too_many ? "too many communicators"
                                            : "tonari has no neighborhood for it");
@@ -97,28 +98,28 @@ void describe_once(MPI_Comm comm, Communicator& state) {
 void ask_about_in_place(MPI_Comm comm, Communicator& state) {
   int between_groups = 1;
   if (PMPI_Comm_test_inter(comm, &between_groups) != MPI_SUCCESS || between_groups) {
-    state.choice(Kind::in_place) = Choice(Way::native);
+    state.dispatch(Kind::in_place) = Dispatch(Backend::native);
     state.in_place_asked = true;
     return;
   }
-  const Vote all = least_of_all(comm, my_vote(state.kept ? enough : no_attribute, true));
+  const Vote all = least_of_all(comm, my_vote(state.attached ? enough : no_attribute, true));
   state.in_place_asked = all.room != no_attribute;
   if (state.in_place_asked && all.wants == 1) return;
   const bool ours = state.in_place_asked && all.wants == 2;
-  state.choice(Kind::in_place) = Choice(ours ? Way::tonari : Way::native);
-  state.why_in_place = state.in_place_asked ? "TONARI_PRELOAD" : not_kept;
+  state.dispatch(Kind::in_place) = Dispatch(ours ? Backend::tonari : Backend::native);
+  state.why_in_place = state.in_place_asked ? "TONARI_PRELOAD" : not_attached;
 }
 
 bool goes_native(Communicator& state, Kind kind) {
-  const Choice& choice = state.choice(kind);
-  return !choice.tries() && choice.next() == Way::native;
+  const Dispatch& dispatch = state.dispatch(kind);
+  return !dispatch.tries() && dispatch.next() == Backend::native;
 }
 
 // Collective, but for what all ranks see the same by themselves.
 void describe(MPI_Comm comm, Communicator& state) {
   if (finalize_has_begun()) return retire(state, at_finalize);
-  if (has_neighborhood(comm)) return describe_once(comm, state);
-  always(state, Way::native, "no neighborhood");
+  if (has_neighborhood(comm)) return agree_on_neighborhood(comm, state);
+  always(state, Backend::native, "no neighborhood");
   state.described = true;
 }
 
@@ -144,12 +145,12 @@ Communicator& state_for(Kind kind, MPI_Comm comm) {
   return state;
 }
 
-void compare(MPI_Comm comm, Communicator& state, Choice& choice) {
-  const std::array<double, 2> mine = choice.best();
+void compare(MPI_Comm comm, Communicator& state, Dispatch& dispatch) {
+  const std::array<double, 2> mine = dispatch.best();
   std::array<double, 2> slowest = mine;
   if (PMPI_Allreduce(mine.data(), slowest.data(), 2, MPI_DOUBLE, MPI_MAX, comm) != MPI_SUCCESS)
     return;
-  choice.decide(slowest);
+  dispatch.decide(slowest);
   if (goes_native(state, Kind::alltoall) && goes_native(state, Kind::allgather) &&
       !state.nonblocking)
     give_up(state, state.why);

@@ -56,16 +56,16 @@ Communicator* found(MPI_Comm comm) {
   return is_there ? static_cast<Communicator*>(value) : nullptr;
 }
 
-Communicator& not_to_be_kept() {
+Communicator& state_of_one_call() {
   thread_local Communicator state;
   state = {};
-  state.kept = false;
+  state.attached = false;
   return state;
 }
 
 Communicator& make(MPI_Comm comm) {
   auto state = std::make_unique<Communicator>();
-  if (PMPI_Comm_set_attr(comm, live().key, state.get()) != MPI_SUCCESS) return not_to_be_kept();
+  if (PMPI_Comm_set_attr(comm, live().key, state.get()) != MPI_SUCCESS) return state_of_one_call();
   const std::lock_guard lock(live().mutex);
   return **live().all.insert(state.release()).first;
 }

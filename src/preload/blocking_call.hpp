@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One call of the program that blocks: it goes through tonari or to the MPI, and is timed where
-// both are tried.
+// One call of the program that blocks: tonari or the MPI does it, and it is timed where both are
+// tried.
 #pragma once
 
 #include "preload/agreement.hpp"
@@ -25,28 +25,28 @@ class BlockingCall {
     if (steps_aside(called_.site, comm_)) return native();
     const double begin = recording() ? now() : 0.0;
     Communicator& state = state_for(Arguments::kind, comm());
-    Choice& choice = state.choice(Arguments::kind);
-    if (choice.ready()) compare(comm(), state, choice);
-    if (choice.tries() || recording()) [[unlikely]]
-      return timed(state, choice, begin);
-    return choice.next() == Way::tonari ? ours(state) : native();
+    Dispatch& dispatch = state.dispatch(Arguments::kind);
+    if (dispatch.ready()) compare(comm(), state, dispatch);
+    if (dispatch.tries() || recording()) [[unlikely]]
+      return timed(state, dispatch, begin);
+    return dispatch.next() == Backend::tonari ? ours(state) : native();
   }
 
  private:
   MPI_Comm comm() const { return handle_as<MPI_Comm>(comm_); }
   int native() const { return arguments_.native(called_.real, comm_); }
 
-  int timed(Communicator& state, Choice& choice, double called) {
-    const bool tries = choice.tries(), first = !state.called;
-    const Way way = choice.next();
+  int timed(Communicator& state, Dispatch& dispatch, double called) {
+    const bool tries = dispatch.tries(), first = !state.called;
+    const Backend backend = dispatch.next();
     const double begin = now();
-    const int rc = way == Way::tonari ? ours(state) : native();
+    const int rc = backend == Backend::tonari ? ours(state) : native();
     const double end = now();
-    if (choice.tries()) choice.took(way, end - begin);
+    if (dispatch.tries()) dispatch.took(backend, end - begin);
     state.called = true;
     if (recording())
-      record_call({called_.name, called_.site, static_cast<int>(refused_ ? Way::native : way),
-                   first, arguments_.bytes(state), end - (first ? called : begin),
+      record_call({called_.name, called_.site, refused_ ? Backend::native : backend, first,
+                   arguments_.bytes(state), end - (first ? called : begin),
                    refused_ ? "tonari refused it"
                    : tries  ? "trial"
                             : state.why_of(Arguments::kind)});

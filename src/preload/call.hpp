@@ -10,12 +10,12 @@
 
 namespace tonari::preload {
 
-// Whether the call goes to the MPI whatever it is.
+// Returns whether the call goes to the MPI whatever it is.
 inline bool steps_aside(const void* site, Handle comm) {
   return all_calls_pass() || not_from_program(site) || handle_as<MPI_Comm>(comm) == MPI_COMM_NULL;
 }
 
-// Seconds since some time.
+// Returns the seconds since a fixed time.
 inline double now() {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double>(since).count();

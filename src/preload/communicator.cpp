@@ -39,8 +39,9 @@ void ahead_ends(const Communicator& state) {
   if (state.ahead && !state.used) ++in_vain;
 }
 
-void always(Communicator& state, Way way, const char* why) {
-  for (const Kind kind : {Kind::alltoall, Kind::allgather}) state.choice(kind) = Choice(way);
+void always(Communicator& state, Backend backend, const char* why) {
+  for (const Kind kind : {Kind::alltoall, Kind::allgather})
+    state.dispatch(kind) = Dispatch(backend);
   state.why = why;
   if (!state.nonblocking) state.why_nonblocking = why;
 }
@@ -48,14 +49,14 @@ void always(Communicator& state, Way way, const char* why) {
 void give_up(Communicator& state, const char* why) {
   free_neighborhood(state);
   state.nonblocking = state.persistent = false;
-  always(state, Way::native, why);
+  always(state, Backend::native, why);
 }
 
 void retire(Communicator& state, const char* why) {
   give_up(state, why);
   state.described = true;
   state.in_place_asked = true, state.why_in_place = why;
-  state.choice(Kind::in_place) = Choice(Way::native);
+  state.dispatch(Kind::in_place) = Dispatch(Backend::native);
 }
 
 }  // namespace tonari::preload

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the preloaded library keeps of a communicator: a neighborhood, and which way calls go.
+// What the preloaded library knows of a communicator: a neighborhood, and who does its calls.
 #pragma once
 
 #include <mpi.h>
@@ -7,7 +7,7 @@
 
 #include <array>
 
-#include "preload/choice.hpp"
+#include "preload/dispatch.hpp"
 
 namespace tonari::preload {
 
@@ -17,14 +17,14 @@ enum class Kind { alltoall, allgather, in_place };
 struct Communicator {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;  // null: all calls go to the MPI
   int sources = 0, targets = 0;
-  bool kept = true;               // the communicator has it as an attribute
-  bool described = false;         // ranks have agreed on calls between neighbors
-  bool called = false;            // what sets it up is done
-  bool connected = false;         // its streams are there
-  bool proven = false;            // ranks have compared how the first blocking exchange went
-  const char* why = "measured";   // what decided which way calls go
-  std::array<Choice, 3> choices;  // by Kind
-  bool in_place_asked = false;    // ranks have agreed on the last of them
+  bool attached = true;                // the communicator has it as an attribute
+  bool described = false;              // ranks have agreed on calls between neighbors
+  bool called = false;                 // what sets it up is done
+  bool connected = false;              // its streams are there
+  bool proven = false;                 // ranks have compared how the first blocking exchange went
+  const char* why = "measured";        // what decided who does calls
+  std::array<Dispatch, 3> dispatches;  // by Kind
+  bool in_place_asked = false;         // ranks have agreed on the last of them
   const char* why_in_place = "measured";
   bool nonblocking = false;  // begun exchanges go through tonari, once it is connected
   const char* why_nonblocking = "";
@@ -32,15 +32,15 @@ struct Communicator {
   bool ahead = false, used = false;  // connected for begun exchanges; there was one
 
   const char* why_of(Kind kind) const { return kind == Kind::in_place ? why_in_place : why; }
-  Choice& choice(Kind kind) { return choices[static_cast<int>(kind)]; }
+  Dispatch& dispatch(Kind kind) { return dispatches[static_cast<int>(kind)]; }
 };
 
 // Room for one neighborhood more. Local.
 bool takes_room();
 void leave_room();
 
-// Calls between neighbors go this way from now on. Local.
-void always(Communicator& state, Way way, const char* why);
+// Calls between neighbors are done by this one from now on. Local.
+void always(Communicator& state, Backend backend, const char* why);
 
 // Collective: all calls between neighbors go to the MPI from now on, and the neighborhood ends.
 void give_up(Communicator& state, const char* why);

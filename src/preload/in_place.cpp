@@ -45,11 +45,11 @@ std::uint64_t bytes(const W<C, D>& given, int ranks) {
 }
 
 // function: tonari's. The communicator is a part because there are no neighbors.
-template <class Shape, auto function>
+template <class Arguments, auto function>
 struct InPlace {
   static constexpr Kind kind = Kind::in_place;
   static constexpr bool all_know = true;
-  Shape given;
+  Arguments given;
   MPI_Comm comm;
 
   int native(auto* real, Handle handle) const { return given.native(real, handle); }
@@ -58,26 +58,28 @@ struct InPlace {
   int wrong(const Communicator&) const { return given.wrong_received(ranks(comm)); }
 };
 
-template <auto function, class Shape>
-int call_in_place(const auto& called, const Shape& given, Handle comm) {
+template <auto function, class Arguments>
+int call_in_place(const auto& called, const Arguments& given, Handle comm) {
   if (given.sendbuf != MPI_IN_PLACE) return given.native(called.real, comm);
-  return call_blocking(called, comm, InPlace<Shape, function>{given, handle_as<MPI_Comm>(comm)});
+  return call_blocking(called, comm,
+                       InPlace<Arguments, function>{given, handle_as<MPI_Comm>(comm)});
 }
 
 }  // namespace
 
-#define TONARI_IN_PLACE(Name, function, shape, Count, Displacement)         \
-  TONARI_IN_FRONT_OF(                                                       \
-      MPI_##Name, (TONARI_TAKES_##shape(Count, Displacement), Handle comm), \
-      call_in_place<function>(called, shape<Count, Displacement>{TONARI_GIVES_##shape}, comm))
+// As TONARI_BLOCKING (blocking.cpp). function: tonari's.
+#define TONARI_IN_PLACE(name, function, form, Count, Displacement)   \
+  TONARI_IN_FRONT_OF(                                                \
+      name, (TONARI_TAKES_##form(Count, Displacement), Handle comm), \
+      call_in_place<function>(called, form<Count, Displacement>{TONARI_GIVES_##form}, comm))
 
-TONARI_IN_PLACE(Alltoall, tonari_alltoall_inplace, Equal, int, int);
-TONARI_IN_PLACE(Alltoallv, tonari_alltoallv_inplace, V, int, int);
-TONARI_IN_PLACE(Alltoallw, tonari_alltoallw_inplace, W, int, int);
+TONARI_IN_PLACE(MPI_Alltoall, tonari_alltoall_inplace, Equal, int, int);
+TONARI_IN_PLACE(MPI_Alltoallv, tonari_alltoallv_inplace, V, int, int);
+TONARI_IN_PLACE(MPI_Alltoallw, tonari_alltoallw_inplace, W, int, int);
 #if MPI_VERSION >= 4
-TONARI_IN_PLACE(Alltoall_c, tonari_alltoall_inplace_c, Equal, MPI_Count, MPI_Aint);
-TONARI_IN_PLACE(Alltoallv_c, tonari_alltoallv_inplace_c, V, MPI_Count, MPI_Aint);
-TONARI_IN_PLACE(Alltoallw_c, tonari_alltoallw_inplace_c, W, MPI_Count, MPI_Aint);
+TONARI_IN_PLACE(MPI_Alltoall_c, tonari_alltoall_inplace_c, Equal, MPI_Count, MPI_Aint);
+TONARI_IN_PLACE(MPI_Alltoallv_c, tonari_alltoallv_inplace_c, V, MPI_Count, MPI_Aint);
+TONARI_IN_PLACE(MPI_Alltoallw_c, tonari_alltoallw_inplace_c, W, MPI_Count, MPI_Aint);
 #endif
 
 }  // namespace tonari::preload

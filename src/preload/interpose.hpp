@@ -45,6 +45,7 @@ struct Called {
 
 // Defines, in the namespace above, the functions that take the place of the MPI's `name` and of its
 // P`name`: tools between the program and this library call the latter, and so do Fortran bindings.
+// The full name stands wherever this is used, for searches; .ctags.d tells ctags.
 // Each passes calls on to the next function of its own name. `takes` are the parameters in
 // parentheses. The rest is what they return, an expression in which `called` is a Called. A
 // semicolon ends it, as it ends a declaration.

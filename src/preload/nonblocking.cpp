@@ -14,43 +14,42 @@
 namespace tonari::preload {
 namespace {
 
-// Of one request that the program has. The MPI frees it with the request.
-struct Promise {
+// What stands behind one request that the program has. The MPI frees it with the request.
+struct Pending {
   MPI_Request request = MPI_REQUEST_NULL;
   tonari_request exchange = TONARI_REQUEST_NULL;
   int error = MPI_SUCCESS;
 };
 
-int tell_status(void* promise, MPI_Status* status) {
+int tell_status(void* pending, MPI_Status* status) {
   PMPI_Status_set_elements(status, MPI_BYTE, 0);
   PMPI_Status_set_cancelled(status, 0);
   status->MPI_SOURCE = MPI_UNDEFINED;
   status->MPI_TAG = MPI_UNDEFINED;
-  return static_cast<Promise*>(promise)->error;
+  return static_cast<Pending*>(pending)->error;
 }
-int free_promise(void* promise) {
-  delete static_cast<Promise*>(promise);
+int free_pending(void* pending) {
+  delete static_cast<Pending*>(pending);
   return MPI_SUCCESS;
 }
 int cancel_nothing(void*, int) { return MPI_SUCCESS; }  // collectives cannot be canceled
 
-void keep(void* kept, int code) {
-  auto* const promise = static_cast<Promise*>(kept);
-  if (code != TONARI_SUCCESS) promise->error = class_of(code);
-  (void)tonari_request_free(&promise->exchange);
-  PMPI_Grequest_complete(promise->request);
+void complete_request(void* who, int code) {
+  auto* const pending = static_cast<Pending*>(who);
+  if (code != TONARI_SUCCESS) pending->error = class_of(code);
+  (void)tonari_request_free(&pending->exchange);
+  PMPI_Grequest_complete(pending->request);
 }
 
 // Gives the program a request for what has begun.
-int promise_exchange(tonari_request exchange, MPI_Request* request) {
-  auto promise = std::make_unique<Promise>();
-  promise->exchange = exchange;
-  const int rc = PMPI_Grequest_start(tell_status, free_promise, cancel_nothing, promise.get(),
-                                     &promise->request);
+int make_request(tonari_request exchange, MPI_Request* request) {
+  auto pending = std::make_unique<Pending>();
+  pending->exchange = exchange;
+  const int rc = PMPI_Grequest_start(tell_status, free_pending, cancel_nothing, pending.get(),
+                                     &pending->request);
   if (rc != MPI_SUCCESS) return rc;
-  *request = promise->request;
-  Promise* const held = promise.release();
-  drive({exchange, keep, held});
+  *request = pending->request;
+  drive({exchange, complete_request, pending.release()});
   return MPI_SUCCESS;
 }
 
@@ -63,7 +62,7 @@ int begin_exchange(const Arguments& arguments, const Communicator& state, MPI_Co
     return arguments.begin(state, &exchange);
   }();
   if (code != TONARI_SUCCESS) return raise(comm, code, arguments.wrong(state));
-  return promise_exchange(exchange, static_cast<MPI_Request*>(request));
+  return make_request(exchange, static_cast<MPI_Request*>(request));
 }
 
 // Of a communicator that nobody asked about.
@@ -82,19 +81,30 @@ int call_nonblocking(const Called<Function>& called, Handle comm, void* request,
   const int rc = ours ? begin_exchange(arguments, *state, handle_as<MPI_Comm>(comm), request)
                       : arguments.native(called.real, comm, request);
   if (recording()) [[unlikely]]
-    record_call({called.name, called.site, static_cast<int>(ours ? Way::tonari : Way::native),
-                 false, state ? arguments.bytes(*state) : 0, now() - start,
+    record_call({called.name, called.site, ours ? Backend::tonari : Backend::native, false,
+                 state ? arguments.bytes(*state) : 0, now() - start,
                  state ? state->why_nonblocking : why_unknown()});
   return rc;
 }
 
 }  // namespace
 
-#define TONARI_NONBLOCKING(name, suffix, kind, shape, Count, Displacement)     \
-  TONARI_IN_FRONT_OF(                                                          \
-      MPI_Ineighbor_##name##suffix,                                            \
-      (TONARI_TAKES_##shape(Count, Displacement), Handle comm, void* request), \
-      call_nonblocking(called, comm, request, Neighbor_##name##suffix{{TONARI_GIVES_##shape}}))
-TONARI_OPERATIONS(TONARI_NONBLOCKING);
+// As TONARI_BLOCKING (blocking.cpp).
+#define TONARI_NONBLOCKING(name, Operation, form, Count, Displacement)                             \
+  TONARI_IN_FRONT_OF(name, (TONARI_TAKES_##form(Count, Displacement), Handle comm, void* request), \
+                     call_nonblocking(called, comm, request, Operation{{TONARI_GIVES_##form}}))
+
+TONARI_NONBLOCKING(MPI_Ineighbor_alltoall, Alltoall, Equal, int, int);
+TONARI_NONBLOCKING(MPI_Ineighbor_alltoallv, Alltoallv, V, int, int);
+TONARI_NONBLOCKING(MPI_Ineighbor_alltoallw, Alltoallw, W, int, MPI_Aint);
+TONARI_NONBLOCKING(MPI_Ineighbor_allgather, Allgather, Equal, int, int);
+TONARI_NONBLOCKING(MPI_Ineighbor_allgatherv, Allgatherv, GatherV, int, int);
+#if MPI_VERSION >= 4
+TONARI_NONBLOCKING(MPI_Ineighbor_alltoall_c, Alltoall_c, Equal, MPI_Count, MPI_Aint);
+TONARI_NONBLOCKING(MPI_Ineighbor_alltoallv_c, Alltoallv_c, V, MPI_Count, MPI_Aint);
+TONARI_NONBLOCKING(MPI_Ineighbor_alltoallw_c, Alltoallw_c, W, MPI_Count, MPI_Aint);
+TONARI_NONBLOCKING(MPI_Ineighbor_allgather_c, Allgather_c, Equal, MPI_Count, MPI_Aint);
+TONARI_NONBLOCKING(MPI_Ineighbor_allgatherv_c, Allgatherv_c, GatherV, MPI_Count, MPI_Aint);
+#endif
 
 }  // namespace tonari::preload

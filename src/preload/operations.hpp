@@ -38,8 +38,8 @@ std::uint64_t bytes_of(const Count counts[], const MPI_Datatype types[], int blo
 const MPI_Aint* wide(const int displacements[], int blocks, int number);
 inline const MPI_Aint* wide(const MPI_Aint displacements[], int, int) { return displacements; }
 
-// The shapes of arguments. `native` gives them to a function of the MPI, `ours` to one of tonari;
-// `bytes` is what a rank sends, `wrong_sent` and `wrong_received` what the MPI finds wrong
+// The forms of buffer arguments. `native` gives them to a function of the MPI, `ours` to one of
+// tonari; `bytes` is what a rank sends, `wrong_sent` and `wrong_received` what the MPI finds wrong
 // (wrong.hpp). Lists of types are those of this MPI's handles.
 
 template <class Count, class /*Displacement*/>
@@ -152,26 +152,26 @@ struct GatherV {
   }
 };
 
-// One operation: what it is given, and tonari's functions for it.
-template <class Shape, Kind kind_, auto once, auto begins, auto inits>
-struct Operation : Shape {
+// One operation: its buffer arguments, and tonari's functions for it.
+template <class Arguments, Kind kind_, auto blocking, auto nonblocking, auto persistent>
+struct Operation : Arguments {
   static constexpr Kind kind = kind_;
   static constexpr bool all_know = false;
-  int exchange(const Communicator& on) const { return this->ours(once, on); }
+  int exchange(const Communicator& on) const { return this->ours(blocking, on); }
   int wrong(const Communicator& on) const {
     return first_wrong(this->wrong_sent(on.targets), this->wrong_received(on.sources));
   }
   int begin(const Communicator& on, tonari_request* request) const {
-    return this->ours(begins, on, request);
+    return this->ours(nonblocking, on, request);
   }
   int init(const Communicator& on, MPI_Info info, tonari_request* request) const {
-    return this->ours(inits, on, info, request);
+    return this->ours(persistent, on, info, request);
   }
 };
 
 }  // namespace tonari::preload
 
-// The same shapes as parameters, and as the arguments that they are.
+// The same forms as parameters, and as the arguments that they are.
 #define TONARI_TAKES_Equal(Count, Displacement)                                          \
   const void *sendbuf, Count sendcount, Handle sendtype, void *recvbuf, Count recvcount, \
       Handle recvtype
@@ -192,29 +192,29 @@ struct Operation : Shape {
       const Displacement rdispls[], Handle recvtype
 #define TONARI_GIVES_GatherV sendbuf, sendcount, sendtype, recvbuf, recvcounts, rdispls, recvtype
 
-// The table of all operations: form(name, suffix, kind, shape, Count, Displacement) defines one. An
-// MPI has those with large counts if it has MPI 4.
-#define TONARI_OPERATIONS_WITH(form, suffix, Count, Displacement) \
-  form(alltoall, suffix, alltoall, Equal, Count, Displacement);   \
-  form(alltoallv, suffix, alltoall, V, Count, Displacement);      \
-  form(alltoallw, suffix, alltoall, W, Count, MPI_Aint);          \
-  form(allgather, suffix, allgather, Equal, Count, Displacement); \
-  form(allgatherv, suffix, allgather, GatherV, Count, Displacement)
-#if MPI_VERSION >= 4
-#define TONARI_OPERATIONS(form)             \
-  TONARI_OPERATIONS_WITH(form, , int, int); \
-  TONARI_OPERATIONS_WITH(form, _c, MPI_Count, MPI_Aint)
-#else
-#define TONARI_OPERATIONS(form) TONARI_OPERATIONS_WITH(form, , int, int)
-#endif
-
 namespace tonari::preload {
 
-// Neighbor_alltoall, Neighbor_alltoall_c and so on.
-#define TONARI_OPERATION(name, suffix, kind, shape, Count, Displacement)       \
-  using Neighbor_##name##suffix =                                              \
-      Operation<shape<Count, Displacement>, Kind::kind, tonari_##name##suffix, \
-                tonari_i##name##suffix, tonari_##name##_init##suffix>
-TONARI_OPERATIONS(TONARI_OPERATION);
+using Alltoall = Operation<Equal<int, int>, Kind::alltoall, tonari_alltoall, tonari_ialltoall,
+                           tonari_alltoall_init>;
+using Alltoallv = Operation<V<int, int>, Kind::alltoall, tonari_alltoallv, tonari_ialltoallv,
+                            tonari_alltoallv_init>;
+using Alltoallw = Operation<W<int, MPI_Aint>, Kind::alltoall, tonari_alltoallw, tonari_ialltoallw,
+                            tonari_alltoallw_init>;
+using Allgather = Operation<Equal<int, int>, Kind::allgather, tonari_allgather, tonari_iallgather,
+                            tonari_allgather_init>;
+using Allgatherv = Operation<GatherV<int, int>, Kind::allgather, tonari_allgatherv,
+                             tonari_iallgatherv, tonari_allgatherv_init>;
+
+// With large counts.
+using Alltoall_c = Operation<Equal<MPI_Count, MPI_Aint>, Kind::alltoall, tonari_alltoall_c,
+                             tonari_ialltoall_c, tonari_alltoall_init_c>;
+using Alltoallv_c = Operation<V<MPI_Count, MPI_Aint>, Kind::alltoall, tonari_alltoallv_c,
+                              tonari_ialltoallv_c, tonari_alltoallv_init_c>;
+using Alltoallw_c = Operation<W<MPI_Count, MPI_Aint>, Kind::alltoall, tonari_alltoallw_c,
+                              tonari_ialltoallw_c, tonari_alltoallw_init_c>;
+using Allgather_c = Operation<Equal<MPI_Count, MPI_Aint>, Kind::allgather, tonari_allgather_c,
+                              tonari_iallgather_c, tonari_allgather_init_c>;
+using Allgatherv_c = Operation<GatherV<MPI_Count, MPI_Aint>, Kind::allgather, tonari_allgatherv_c,
+                               tonari_iallgatherv_c, tonari_allgatherv_init_c>;
 
 }  // namespace tonari::preload

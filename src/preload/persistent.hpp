@@ -20,11 +20,11 @@ int make_token(MPI_Comm comm, tonari_request exchange, std::uint64_t sent, MPI_R
 void free_tokens();
 
 struct Token;
-// That of a request; null: it is the MPI's own.
+// Returns the token of a request; null if it is the MPI's own.
 Token* token_of(MPI_Request request);
 // The token's receive was started; now its exchange starts.
 void start(Token& token);
-// Before the MPI frees the request.
+// Is called before the MPI frees the request.
 void release(Token& token);
 
 std::uint64_t bytes_sent(const Token& token);

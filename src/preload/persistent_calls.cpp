@@ -36,8 +36,8 @@ int call_init(const Called<Function>& called, Handle comm, Handle info, void* re
                                        static_cast<MPI_Request*>(request))
                           : arguments.native(called.real, comm, info, request);
   if (recording())
-    record_call({called.name, called.site, static_cast<int>(exchange ? Way::tonari : Way::native),
-                 false, 0, now() - begin, exchange ? tunes : state.why_nonblocking});
+    record_call({called.name, called.site, exchange ? Backend::tonari : Backend::native, false, 0,
+                 now() - begin, exchange ? tunes : state.why_nonblocking});
   return rc;
 }
 
@@ -51,8 +51,8 @@ Token* token_at(const void* site, const void* request) {
 void start_and_record(Token& token, const void* site, double begin) {
   start(token);
   if (recording())
-    record_call({"MPI_Start", site, static_cast<int>(Way::tonari), false, bytes_sent(token),
-                 now() - begin, tunes});
+    record_call(
+        {"MPI_Start", site, Backend::tonari, false, bytes_sent(token), now() - begin, tunes});
 }
 
 template <class Function>
@@ -83,18 +83,33 @@ int call_request_free(const Called<Function>& called, void* request) {
 
 }  // namespace
 
+// As TONARI_BLOCKING (blocking.cpp).
+#define TONARI_PERSISTENT(name, Operation, form, Count, Displacement)                            \
+  TONARI_IN_FRONT_OF(                                                                            \
+      name, (TONARI_TAKES_##form(Count, Displacement), Handle comm, Handle info, void* request), \
+      call_init(called, comm, info, request, Operation{{TONARI_GIVES_##form}}))
+
 #if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
-#define TONARI_INIT_NAME(name, suffix) MPI_Neighbor_##name##_init##suffix
+TONARI_PERSISTENT(MPI_Neighbor_alltoall_init, Alltoall, Equal, int, int);
+TONARI_PERSISTENT(MPI_Neighbor_alltoallv_init, Alltoallv, V, int, int);
+TONARI_PERSISTENT(MPI_Neighbor_alltoallw_init, Alltoallw, W, int, MPI_Aint);
+TONARI_PERSISTENT(MPI_Neighbor_allgather_init, Allgather, Equal, int, int);
+TONARI_PERSISTENT(MPI_Neighbor_allgatherv_init, Allgatherv, GatherV, int, int);
 #else  // Open MPI 4; others would take an MPI_ for MPI 4
-#define TONARI_INIT_NAME(name, suffix) MPIX_Neighbor_##name##_init##suffix
+TONARI_PERSISTENT(MPIX_Neighbor_alltoall_init, Alltoall, Equal, int, int);
+TONARI_PERSISTENT(MPIX_Neighbor_alltoallv_init, Alltoallv, V, int, int);
+TONARI_PERSISTENT(MPIX_Neighbor_alltoallw_init, Alltoallw, W, int, MPI_Aint);
+TONARI_PERSISTENT(MPIX_Neighbor_allgather_init, Allgather, Equal, int, int);
+TONARI_PERSISTENT(MPIX_Neighbor_allgatherv_init, Allgatherv, GatherV, int, int);
+#endif
+#if MPI_VERSION >= 4
+TONARI_PERSISTENT(MPI_Neighbor_alltoall_init_c, Alltoall_c, Equal, MPI_Count, MPI_Aint);
+TONARI_PERSISTENT(MPI_Neighbor_alltoallv_init_c, Alltoallv_c, V, MPI_Count, MPI_Aint);
+TONARI_PERSISTENT(MPI_Neighbor_alltoallw_init_c, Alltoallw_c, W, MPI_Count, MPI_Aint);
+TONARI_PERSISTENT(MPI_Neighbor_allgather_init_c, Allgather_c, Equal, MPI_Count, MPI_Aint);
+TONARI_PERSISTENT(MPI_Neighbor_allgatherv_init_c, Allgatherv_c, GatherV, MPI_Count, MPI_Aint);
 #endif
 
-#define TONARI_PERSISTENT(name, suffix, kind, shape, Count, Displacement)                   \
-  TONARI_IN_FRONT_OF(                                                                       \
-      TONARI_INIT_NAME(name, suffix),                                                       \
-      (TONARI_TAKES_##shape(Count, Displacement), Handle comm, Handle info, void* request), \
-      call_init(called, comm, info, request, Neighbor_##name##suffix{{TONARI_GIVES_##shape}}))
-TONARI_OPERATIONS(TONARI_PERSISTENT);
 TONARI_IN_FRONT_OF(MPI_Start, (void* request), call_start(called, request));
 TONARI_IN_FRONT_OF(MPI_Startall, (int count, void* requests),
                    call_startall(called, count, requests));

@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 
 namespace tonari::preload {
 
@@ -31,6 +34,14 @@ std::string file_of_this_process(const std::string& folder) {
   std::array<char, 256> host{};
   (void)gethostname(host.data(), host.size() - 1);
   return folder + "/" + host.data() + "." + std::to_string(getpid()) + ".jsonl";
+}
+
+void say_not_written(const Setting& row, const std::string& folder) {
+  std::fprintf(
+      stderr,
+      "tonari: warning: %s is '%s', where the records of this rank cannot be written (%s); "
+      "it must be %s that exists\n",
+      row.variable, folder.c_str(), std::strerror(errno), row.values);
 }
 
 }  // namespace tonari::preload

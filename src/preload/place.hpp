@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/setting.hpp"
+
 namespace tonari::preload {
 
 // A file, and the address in it that debuggers and addr2line take.
@@ -12,7 +14,7 @@ struct Place {
   std::string file;  // empty: not known
   std::uintptr_t offset = 0;
 };
-// Of a call that returns to `site`, while the library that has its code is still loaded.
+// Finds that of a call that returns to `site`, while the library that has its code is still loaded.
 Place place_of(const void* site);
 
 // As JSON has it between quotes.
@@ -21,5 +23,8 @@ std::string escaped(const std::string& text);
 // A name in this folder that no other process of the job has: numbers of processes are equal on
 // several hosts.
 std::string file_of_this_process(const std::string& folder);
+
+// After fopen has failed there: says on standard error why, and what to change.
+void say_not_written(const Setting& row, const std::string& folder);
 
 }  // namespace tonari::preload

@@ -8,10 +8,10 @@
 
 namespace tonari::preload {
 
-// Whether the MPI calls us then (hook.hpp), and one thread at a time calls the MPI. The same until
-// the end. After MPI_Init.
+// Returns whether the MPI calls us then (hook.hpp), and one thread at a time calls the MPI. That
+// stays the same until the end. Not to be called before MPI_Init.
 bool mpi_drives_exchanges();
-// Why not, in words that tell what to do where that helps; null if it does.
+// Says why it does not, and what to do where that helps; null if it does.
 const char* why_not_driven();
 
 struct Begun {

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <string>
@@ -59,7 +58,7 @@ __attribute__((destructor)) void write_records() {
   if (all.folder.empty() || all.process != getpid()) return;
   if (all.records.empty() && !all.expected) return;
   std::FILE* const file = std::fopen(file_of_this_process(all.folder).c_str(), "w");
-  if (!file) return std::perror("tonari: warning: the records of this rank cannot be written");
+  if (!file) return say_not_written(setting("TONARI_RUN_REPORT"), all.folder);
   for (const auto& [site, record] : all.records) write(file, record.first, record.second);
   (void)std::fclose(file);
 }
@@ -67,10 +66,11 @@ __attribute__((destructor)) void write_records() {
 void add(SiteRecord& row, const CallTold& told) {
   ++row.calls;
   row.call = told.call;
-  row.through_tonari += told.way == 0;
+  const auto backend = static_cast<std::size_t>(told.backend);
+  row.through_tonari += told.backend == Backend::tonari;
   row.bytes += told.bytes;
-  ++(told.first ? row.setups : row.timed[told.way]);
-  (told.first ? row.setup_seconds : row.seconds[told.way]) += told.seconds;
+  ++(told.first ? row.setups : row.timed[backend]);
+  (told.first ? row.setup_seconds : row.seconds[backend]) += told.seconds;
   row.why = told.why;
 }
 

@@ -6,14 +6,16 @@
 
 #include <cstdint>
 
+#include "preload/dispatch.hpp"
+
 namespace tonari::preload {
 
 struct SiteRecord {
   const char* call = "";  // MPI's name
-  const char* why = "";   // what decided which way the last call went
+  const char* why = "";   // what decided who did the last call
   std::uint64_t calls = 0, through_tonari = 0;
   std::uint64_t bytes = 0;  // sent by this rank in all calls
-  // By Way: how many took so long. First calls on communicators are apart.
+  // By Backend: how many took so long. First calls on communicators are apart.
   std::uint64_t timed[2] = {0, 0}, setups = 0;
   double seconds[2] = {0.0, 0.0}, setup_seconds = 0.0;
 };
@@ -22,7 +24,7 @@ struct SiteRecord {
 struct CallTold {
   const char* call;
   const void* site;  // an address in the program
-  int way;           // a Way
+  Backend backend;   // who did it
   bool first;        // it connected its communicator's neighbors
   std::uint64_t bytes;
   double seconds;

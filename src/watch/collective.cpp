@@ -56,7 +56,7 @@ const void* one(Handle type) { return reinterpret_cast<const void*>(type); }
 
 using namespace tonari::watch;
 
-TONARI_WATCHED(Alltoallv,
+TONARI_WATCHED(MPI_Alltoallv,
                (const void* out, const int outs[], const int outplaces[], Handle outtype, void* in,
                 const int ins[], const int inplaces[], Handle intype, Handle comm),
                exchanged(called.site, out, comm,
@@ -65,7 +65,7 @@ TONARI_WATCHED(Alltoallv,
                                               intype, comm);
                          }));
 
-TONARI_WATCHED(Alltoallw,
+TONARI_WATCHED(MPI_Alltoallw,
                (const void* out, const int outs[], const int outplaces[], const void* outtypes,
                 void* in, const int ins[], const int inplaces[], const void* intypes, Handle comm),
                exchanged(called.site, out, comm,

@@ -66,5 +66,5 @@ __attribute__((destructor)) void at_exit() { give_up(); }
 
 using namespace tonari::watch;
 
-TONARI_WATCHED(Finalize, (), finalize(called));
-TONARI_WATCHED(Abort, (Handle comm, int code), abort_job(called, comm, code));
+TONARI_WATCHED(MPI_Finalize, (), finalize(called));
+TONARI_WATCHED(MPI_Abort, (Handle comm, int code), abort_job(called, comm, code));

@@ -42,30 +42,30 @@ using namespace tonari::watch;
 // Functions that send and have the same arguments.
 #define TONARI_BLOCKING_SEND(NAME)                                                                 \
   TONARI_WATCHED(NAME, (const void* buffer, int count, Handle type, int to, int tag, Handle comm), \
-                 noted(called.site, {"MPI_" #NAME, true, to, tag, count, type, comm}, nullptr,     \
+                 noted(called.site, {#NAME, true, to, tag, count, type, comm}, nullptr,            \
                        [&] { return called.real(buffer, count, type, to, tag, comm); }))
 #define TONARI_BEGUN_SEND(NAME)                                                                  \
   TONARI_WATCHED(                                                                                \
       NAME,                                                                                      \
       (const void* buffer, int count, Handle type, int to, int tag, Handle comm, void* request), \
-      noted(called.site, {"MPI_" #NAME, true, to, tag, count, type, comm}, request,              \
+      noted(called.site, {#NAME, true, to, tag, count, type, comm}, request,                     \
             [&] { return called.real(buffer, count, type, to, tag, comm, request); }))
 
-TONARI_BLOCKING_SEND(Send);
-TONARI_BLOCKING_SEND(Ssend);
-TONARI_BLOCKING_SEND(Rsend);
-TONARI_BLOCKING_SEND(Bsend);
-TONARI_BEGUN_SEND(Isend);
-TONARI_BEGUN_SEND(Issend);
-TONARI_BEGUN_SEND(Irsend);
-TONARI_BEGUN_SEND(Ibsend);
+TONARI_BLOCKING_SEND(MPI_Send);
+TONARI_BLOCKING_SEND(MPI_Ssend);
+TONARI_BLOCKING_SEND(MPI_Rsend);
+TONARI_BLOCKING_SEND(MPI_Bsend);
+TONARI_BEGUN_SEND(MPI_Isend);
+TONARI_BEGUN_SEND(MPI_Issend);
+TONARI_BEGUN_SEND(MPI_Irsend);
+TONARI_BEGUN_SEND(MPI_Ibsend);
 
-TONARI_WATCHED(Recv,
+TONARI_WATCHED(MPI_Recv,
                (void* buffer, int count, Handle type, int from, int tag, Handle comm, void* status),
                noted(called.site, {"MPI_Recv", false, from, tag, count, type, comm}, nullptr,
                      [&] { return called.real(buffer, count, type, from, tag, comm, status); }));
 
-TONARI_WATCHED(Irecv,
+TONARI_WATCHED(MPI_Irecv,
                (void* buffer, int count, Handle type, int from, int tag, Handle comm,
                 void* request),
                noted(called.site, {"MPI_Irecv", false, from, tag, count, type, comm}, request,
@@ -85,7 +85,7 @@ int both_noted(const void* returns_to, const End& out, const End& in, const Call
 
 }  // namespace
 
-TONARI_WATCHED(Sendrecv,
+TONARI_WATCHED(MPI_Sendrecv,
                (const void* out, int outs, Handle outtype, int to, int outtag, void* in, int ins,
                 Handle intype, int from, int intag, Handle comm, void* status),
                both_noted(called.site, {"MPI_Sendrecv", true, to, outtag, outs, outtype, comm},
@@ -94,7 +94,7 @@ TONARI_WATCHED(Sendrecv,
                                                from, intag, comm, status);
                           }));
 
-TONARI_WATCHED(Sendrecv_replace,
+TONARI_WATCHED(MPI_Sendrecv_replace,
                (void* buffer, int count, Handle type, int to, int outtag, int from, int intag,
                 Handle comm, void* status),
                both_noted(called.site,

@@ -21,13 +21,13 @@ int packed(const char* name, const void* returns_to, int count, Handle type, con
 
 using namespace tonari::watch;
 
-TONARI_WATCHED(Pack,
+TONARI_WATCHED(MPI_Pack,
                (const void* in, int count, Handle type, void* out, int size, int* place,
                 Handle comm),
                packed("MPI_Pack", called.site, count, type,
                       [&] { return called.real(in, count, type, out, size, place, comm); }));
 
-TONARI_WATCHED(Unpack,
+TONARI_WATCHED(MPI_Unpack,
                (const void* in, int size, int* place, void* out, int count, Handle type,
                 Handle comm),
                packed("MPI_Unpack", called.site, count, type,

@@ -92,22 +92,22 @@ using namespace tonari::watch;
   TONARI_WATCHED(                                                                                \
       NAME,                                                                                      \
       (const void* buffer, int count, Handle type, int to, int tag, Handle comm, void* request), \
-      init_noted(called.site, {"MPI_" #NAME, true, to, tag, count, type, comm}, request,         \
+      init_noted(called.site, {#NAME, true, to, tag, count, type, comm}, request,                \
                  [&] { return called.real(buffer, count, type, to, tag, comm, request); }))
 
-TONARI_SEND_INIT(Send_init);
-TONARI_SEND_INIT(Ssend_init);
-TONARI_SEND_INIT(Rsend_init);
-TONARI_SEND_INIT(Bsend_init);
+TONARI_SEND_INIT(MPI_Send_init);
+TONARI_SEND_INIT(MPI_Ssend_init);
+TONARI_SEND_INIT(MPI_Rsend_init);
+TONARI_SEND_INIT(MPI_Bsend_init);
 
 TONARI_WATCHED(
-    Recv_init,
+    MPI_Recv_init,
     (void* buffer, int count, Handle type, int from, int tag, Handle comm, void* request),
     init_noted(called.site, {"MPI_Recv_init", false, from, tag, count, type, comm}, request,
                [&] { return called.real(buffer, count, type, from, tag, comm, request); }));
 
-TONARI_WATCHED(Start, (void* request),
+TONARI_WATCHED(MPI_Start, (void* request),
                started(called.site, 1, request, [&] { return called.real(request); }));
-TONARI_WATCHED(Startall, (int count, void* requests),
+TONARI_WATCHED(MPI_Startall, (int count, void* requests),
                started(called.site, count, requests, [&] { return called.real(count, requests); }));
-TONARI_WATCHED(Request_free, (void* request), free_request(called, request));
+TONARI_WATCHED(MPI_Request_free, (void* request), free_request(called, request));

@@ -34,44 +34,44 @@ constexpr auto always = [] { return true; };
 
 using namespace tonari::watch;
 
-TONARI_WATCHED(Wait, (void* request, void* status),
+TONARI_WATCHED(MPI_Wait, (void* request, void* status),
                waited(
                    "MPI_Wait", called.site, 1, request,
                    [&] { return called.real(request, status); }, always));
 
-TONARI_WATCHED(Waitall, (int count, void* requests, void* statuses),
+TONARI_WATCHED(MPI_Waitall, (int count, void* requests, void* statuses),
                waited(
                    "MPI_Waitall", called.site, count, requests,
                    [&] { return called.real(count, requests, statuses); }, always));
 
-TONARI_WATCHED(Waitany, (int count, void* requests, int* index, void* status),
+TONARI_WATCHED(MPI_Waitany, (int count, void* requests, int* index, void* status),
                waited(
                    "MPI_Waitany", called.site, count, requests,
                    [&] { return called.real(count, requests, index, status); }, always));
 
-TONARI_WATCHED(Waitsome, (int count, void* requests, int* done, int* indices, void* statuses),
+TONARI_WATCHED(MPI_Waitsome, (int count, void* requests, int* done, int* indices, void* statuses),
                waited(
                    "MPI_Waitsome", called.site, count, requests,
                    [&] { return called.real(count, requests, done, indices, statuses); }, always));
 
-TONARI_WATCHED(Test, (void* request, int* flag, void* status),
+TONARI_WATCHED(MPI_Test, (void* request, int* flag, void* status),
                waited(
                    "MPI_Test", called.site, 1, request,
                    [&] { return called.real(request, flag, status); }, [&] { return *flag != 0; }));
 
-TONARI_WATCHED(Testall, (int count, void* requests, int* flag, void* statuses),
+TONARI_WATCHED(MPI_Testall, (int count, void* requests, int* flag, void* statuses),
                waited(
                    "MPI_Testall", called.site, count, requests,
                    [&] { return called.real(count, requests, flag, statuses); },
                    [&] { return *flag != 0; }));
 
-TONARI_WATCHED(Testany, (int count, void* requests, int* index, int* flag, void* status),
+TONARI_WATCHED(MPI_Testany, (int count, void* requests, int* index, int* flag, void* status),
                waited(
                    "MPI_Testany", called.site, count, requests,
                    [&] { return called.real(count, requests, index, flag, status); },
                    [&] { return *flag != 0 && *index != MPI_UNDEFINED; }));
 
-TONARI_WATCHED(Testsome, (int count, void* requests, int* done, int* indices, void* statuses),
+TONARI_WATCHED(MPI_Testsome, (int count, void* requests, int* done, int* indices, void* statuses),
                waited(
                    "MPI_Testsome", called.site, count, requests,
                    [&] { return called.real(count, requests, done, indices, statuses); },

@@ -79,5 +79,4 @@ int noted(const void* returns_to, const End& what, const void* request, const Ca
 }  // namespace tonari::watch
 
 // As TONARI_IN_FRONT_OF, for a function that is watched.
-#define TONARI_WATCHED(name, takes, ...) TONARI_WATCHED_(MPI_##name, takes, __VA_ARGS__)
-#define TONARI_WATCHED_(name, takes, ...) TONARI_ENTRIES(name, watched_calls, takes, __VA_ARGS__)
+#define TONARI_WATCHED(name, takes, ...) TONARI_ENTRIES(name, watched_calls, takes, __VA_ARGS__)

@@ -21,4 +21,4 @@ WRONG = [
     ("docs/a.md", LONG),
 ]
 
-tell_apart(problems, RIGHT, WRONG, "lines", beside=("src/short.cpp", ""))
+tell_apart(problems, RIGHT, WRONG, "lines", ("src/short.cpp", ""))

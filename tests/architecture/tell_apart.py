@@ -13,18 +13,17 @@ def tell_apart(
     right: Lines,
     wrong: Lines,
     what: str,
-    beside: tuple[str, str] = ("", ""),
+    *beside: tuple[str, str],
 ) -> None:
     """Fails unless problems(tree) complains about all wrong lines, about no right one, and about
-    an empty tree. beside: a file with its line that every other tree has, too."""
+    an empty tree. beside: files with their lines that every other tree has, too."""
 
     def complaints(name: str, line: str) -> list[str]:
         with tempfile.TemporaryDirectory() as folder:
-            for file, text in (beside, (name, line)):
+            for file, text in (*beside, (name, line)):
                 path = Path(folder, file)
-                if file:
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    path.write_text(text + "\n")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text + "\n")
             return list(problems(Path(folder)))
 
     for name, line in right:
