@@ -34,7 +34,8 @@ inline constexpr auto setting_table = [] {
        "measures a pattern once at init, and both remember; off is a fixed rule, model asks the "
        "cost model, measure measures again and longer. Where starts cannot try, online is auto"},
       {"", "TONARI_TUNE_SECONDS", seconds, "a positive number of seconds", "0.4, for measure 2",
-       all_exchanges, rank, none, "time that one init may spend on measuring"},
+       all_exchanges, rank, into<&S::tune_seconds>,
+       "time that one init may spend on measuring; rank 0's counts"},
       {"tonari_ports", "TONARI_PORTS", count, "a number of messages, 0 for no limit", "0", planned,
        choices, into<&S::ports>,
        "messages of a rank that are on their way at a time, in each direction"},
@@ -56,7 +57,7 @@ inline constexpr auto setting_table = [] {
        "up to how many bytes a message tells by its own bytes that it is complete; of longer ones "
        "a word of their own tells it"},
       {"tonari_timeout", "TONARI_TIMEOUT", seconds, "a positive number of seconds", "10",
-       all_exchanges, rank, into<&S::timeout>,
+       all_exchanges | sparse, rank, into<&S::timeout>,
        "after which a rank that waits looks whether the others of its node still live"},
       {"tonari_connect_after", "TONARI_CONNECT_AFTER", count, "a number of calls", "8",
        neighborhoods, all_ranks, into<&S::connect_after>,

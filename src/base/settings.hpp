@@ -24,6 +24,7 @@ struct Settings {
   std::string variant;             // of the algorithm, as labels have it; empty: any
   std::string channel = "auto";
   Tune tune = Tune::online;
+  std::optional<double> tune_seconds;  // of rank 0; none: by tune
   int ports = 0;
   bool progress_thread = false;
   bool recv_view = false;

@@ -51,9 +51,13 @@ OpenFile huge_file(const SharedFileWords& words, std::uint64_t bytes, std::size_
 }
 
 // O_EXCL ensures that the file can never be given a name.
+OpenFile open_nameless(const std::string& directory) {
+  return OpenFile(::open(directory.c_str(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
+}
+
 OpenFile nameless_file_in(const SharedFileWords& words, const std::string& directory,
                           std::uint64_t bytes) {
-  OpenFile file(::open(directory.c_str(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
+  OpenFile file = open_nameless(directory);
   if (!file)
     cannot_share(words, bytes,
                  "no file can be made in " + directory + " (" + system_reason(errno) + ")",
@@ -158,6 +162,14 @@ void check(const SharedFileWords& words, const SharedFileName& name, int file) {
 }
 
 }  // namespace
+
+std::optional<std::string> wrong_shared_directory() {
+  const Setting& row = setting("TONARI_SHM_DIR");
+  const std::string directory = wanted_directory();
+  if (directory.empty() || open_nameless(directory)) return std::nullopt;
+  return text(row.variable, " is '", directory, "', where no file can be made (",
+              system_reason(errno), "); it must be ", row.values, ", or ranks share no memory");
+}
 
 std::string system_reason(int error) { return std::generic_category().message(error); }
 

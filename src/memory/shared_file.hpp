@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "memory/owned.hpp"
@@ -31,6 +32,9 @@ struct SharedFileName {
 };
 
 std::string system_reason(int error);
+
+// Says what is wrong with TONARI_SHM_DIR where no file can be made in it.
+std::optional<std::string> wrong_shared_directory();
 
 [[noreturn]] void cannot_share(const SharedFileWords& words, std::uint64_t bytes,
                                const std::string& what, const std::string& remedy);

@@ -4,6 +4,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
 #include "base/setting_table.hpp"
 #include "preload/interpose.hpp"
 #include "preload/loaded.hpp"
@@ -16,7 +20,11 @@ namespace {
 void make(const char* file) {
   if (access(file, F_OK) == 0) return;
   const int made = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  if (made >= 0) (void)close(made);
+  if (made >= 0) return (void)close(made);
+  std::fprintf(stderr,
+               "tonari: warning: TONARI_RUN_LOADED is '%s', which cannot be made (%s); it must be "
+               "the name of a file in a folder that exists\n",
+               file, std::strerror(errno));
 }
 
 template <class Function, class... Arguments>

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "preload/vote.hpp"
 
+#include <algorithm>
 #include <climits>
+#include <cstdio>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "base/error.hpp"
 #include "base/setting_table.hpp"
 #include "preload/progress.hpp"
 
@@ -14,9 +18,37 @@ namespace {
 
 bool is_set(const Setting& row) { return in_environment(row).has_value(); }
 
+// A program cannot be told of wrong values by an error of the MPI. They count as if nothing were
+// set, and the sentence about each says so.
+std::string wrong_value(const Setting& row) {
+  const auto word = in_environment(row);
+  const auto wrong = error_of([&] { (void)read_choice(row, word.value_or(row.standard)); });
+  return wrong ? text(wrong->what(), " (Here it counts as ", row.standard, ".)") : "";
+}
+
+std::string read_word(const Setting& row) {
+  return wrong_value(row).empty() ? in_environment(row).value_or(row.standard) : row.standard;
+}
+
+constexpr const Setting* all_rows[] = {&setting("TONARI_PRELOAD"), &setting("TONARI_REPAIR")};
+
+bool is_misinformed() {
+  return std::ranges::any_of(all_rows,
+                             [](const Setting* row) { return !wrong_value(*row).empty(); });
+}
+
+void say_what_is_wrong() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    for (const Setting* row : all_rows)
+      if (const std::string wrong = wrong_value(*row); !wrong.empty())
+        std::fprintf(stderr, "tonari: warning: %s\n", wrong.c_str());
+  });
+}
+
 int wanted() {
-  const std::string mode = in_environment(setting("TONARI_PRELOAD")).value_or("auto");
-  return mode == "native" ? 0 : mode == "tonari" ? 2 : 1;
+  const std::string word = read_word(setting("TONARI_PRELOAD"));
+  return word == "native" ? 0 : word == "tonari" ? 2 : 1;
 }
 
 // 0: several, made up for tests, or unknown.
@@ -35,7 +67,7 @@ Vote my_vote(Room room, bool ahead) {
   Vote vote;
   vote.room = room;
   vote.wants = wanted();
-  vote.repairs = in_environment(setting("TONARI_REPAIR")).value_or("0") == "1";
+  vote.repairs = read_word(setting("TONARI_REPAIR")) == "1";
   vote.ahead = ahead || vote.wants == 2 || vote.repairs;  // who asked for tonari gets it always
   vote.drives = mpi_drives_exchanges();
   vote.streams = !is_set(setting("TONARI_ALGORITHM")) && !is_set(setting("TONARI_CHANNEL")) &&
@@ -45,9 +77,11 @@ Vote my_vote(Room room, bool ahead) {
 }
 
 Vote least_of_all(MPI_Comm comm, const Vote& mine) {
-  Vote least;
+  Vote least, here = mine;
   constexpr int words = sizeof(Vote) / sizeof(int);
-  if (PMPI_Allreduce(&mine, &least, words, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS) return {};
+  if (is_misinformed()) (void)PMPI_Comm_rank(comm, &here.misinformed);
+  if (PMPI_Allreduce(&here, &least, words, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS) return {};
+  if (least.misinformed == here.misinformed && least.misinformed != INT_MAX) say_what_is_wrong();
   return least;
 }
 

@@ -5,6 +5,8 @@
 
 #include <mpi.h>
 
+#include <climits>
+
 namespace tonari::preload {
 
 // For one neighborhood more. A rank that cannot attach what was agreed has none at all.
@@ -21,6 +23,7 @@ struct Vote {
   int ahead = 0;     // connecting ahead has been worth it
   // The name of the node as a number, and that number's negative.
   int node = 0, minus_node = 0;
+  int misinformed = INT_MAX;  // this rank, if a variable has a wrong value here
 
   bool one_node() const { return node > 0 && node == -minus_node; }
 };
@@ -28,7 +31,7 @@ struct Vote {
 // What this rank knows without looking at the communicator.
 Vote my_vote(Room room, bool ahead);
 
-// Collective.
+// Collective. The first rank whose variables have wrong values says once what they must be.
 Vote least_of_all(MPI_Comm comm, const Vote& mine);
 
 // How an exchange went: who is to blame for its failure.

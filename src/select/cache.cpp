@@ -18,6 +18,7 @@
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
@@ -194,6 +195,16 @@ std::string cache_directory() {
     return make_directories(path) ? path : "";
   }
   return "";
+}
+
+std::optional<std::string> wrong_cache_directory() {
+  const Setting& row = setting("TONARI_CACHE_DIR");
+  const auto path = in_environment(row);
+  if (!path || make_directories(*path)) return std::nullopt;
+  return text(row.variable, " is '", *path, "', which is no directory and cannot be made one (",
+              std::generic_category().message(errno),
+              "); name one where this process may write, or "
+              "nothing that is measured will be remembered");
 }
 
 CacheFile::CacheFile(std::string directory, std::string name)

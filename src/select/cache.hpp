@@ -20,6 +20,9 @@ namespace tonari {
 // (then nothing is remembered).
 std::string cache_directory();
 
+// Says what is wrong with TONARI_CACHE_DIR where it names no directory, and none can be made.
+std::optional<std::string> wrong_cache_directory();
+
 // A text file of "key<TAB>value" lines behind a version line, the newest last. Keys (not empty) and
 // values hold no control character, tab and newline included, and a line at most 64 KiB: others are
 // refused at put, skipped at get. Calls are independent: any thread or process may make them.

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/classic.hpp"
+#include "base/setting_table.hpp"
 #include "preload/place.hpp"
 
 namespace tonari::watch {
@@ -178,7 +179,7 @@ std::vector<Candidate> candidates() {
 void write_records(const Ending& ending, const std::vector<Watcher*>& threads,
                    const std::vector<Candidate>& replayed) {
   const File file(std::fopen(preload::file_of_this_process(folder()).c_str(), "w"));
-  if (!file) return std::perror("tonari: warning: the records of this rank cannot be written");
+  if (!file) return preload::say_not_written(setting("TONARI_ADVISE_REPORT"), folder());
   std::uint64_t not_kept = 0;
   for (const Watcher* thread : threads) not_kept += thread->not_kept();
   write_rank(file.get(), ending, not_kept);

@@ -26,7 +26,7 @@ class SparseErrors : public testing::TestWithParam<const char*> {
     MPI_Datatype type = MPI_DOUBLE;
     std::vector<double> values = std::vector<double>(static_cast<std::size_t>(sends) * 3, 1.5);
     const void* buffer = values.data();
-    std::string algorithm;
+    std::string algorithm, timeout = "10";
     tonari_messages messages = TONARI_MESSAGES_NULL;
     tonari_messages* place = &messages;
     tonari_request request = TONARI_REQUEST_NULL;
@@ -40,7 +40,7 @@ class SparseErrors : public testing::TestWithParam<const char*> {
       if (g.destinations[static_cast<std::size_t>(i)] == 0)
         g.destinations[static_cast<std::size_t>(i)] = i % ranks;
     if (g.algorithm.empty()) g.algorithm = GetParam();
-    const Info info{{"tonari_algorithm", g.algorithm}};
+    const Info info{{"tonari_algorithm", g.algorithm}, {"tonari_timeout", g.timeout}};
     if (!in_flight)
       return tonari_sparse_alltoallv(g.sends, g.list, g.lengths, nullptr, g.type, g.buffer,
                                      MPI_COMM_WORLD, info, g.place);
@@ -87,6 +87,8 @@ TEST_P(SparseErrors, ArgumentsOfOneRank) {
          [](Given& g) { g.algorithm = "nbxx"; });
   refuse(TONARI_ERR_ALGORITHM, {"store-and-forward/30", "dimensions only"},
          [](Given& g) { g.algorithm = "store-and-forward/30"; });
+  refuse(TONARI_ERR_ARGUMENT, {"TONARI_TIMEOUT", "'soon'", "a positive number of seconds"},
+         [](Given& g) { g.timeout = "soon"; });
 }
 
 // Those of calls in flight come at completion; methods of ranks that differ have no names then.

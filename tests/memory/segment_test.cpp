@@ -20,6 +20,7 @@
 #include "memory/child.hpp"
 #include "memory/held.hpp"
 #include "memory/limits.hpp"
+#include "memory/shared_file.hpp"
 #include "memory/shm_directory.hpp"
 #include "support/errors.hpp"
 
@@ -339,6 +340,12 @@ TEST_F(SegmentInDirectory, ThatCannotBeUsed) {
   expect_refused(1000, {directory + "/nowhere", "TONARI_SHM_DIR"});
   setenv("TONARI_SHM_DIR", "/proc", 1);
   expect_refused(1000, {"/proc", "TONARI_SHM_DIR"});
+  EXPECT_EQ(
+      wrong_shared_directory(),
+      "TONARI_SHM_DIR is '/proc', where no file can be made (Operation not supported); it must "
+      "be a directory in memory (tmpfs), or ranks share no memory");
+  setenv("TONARI_SHM_DIR", directory.c_str(), 1);
+  EXPECT_EQ(wrong_shared_directory(), std::nullopt);
   setenv("TONARI_SHM_DIR", "", 1);  // as if it were not set
   EXPECT_TRUE(Segment::create(1000));
 }

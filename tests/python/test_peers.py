@@ -331,14 +331,36 @@ def test_small_exchanges_make_no_system_call(mpi: str, tmp_path: Path) -> None:
         assert [call for call in calls if call.partition("(")[0] not in OF_WAITING] == []
 
 
+def with_variables(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    mpi = next(iter(BUILT), None) or pytest.skip("there is no build")
+    places = {"TONARI_CACHE_DIR": str(folder), "TONARI_PEERS_REPORTS": str(folder)}
+    return subprocess.run(
+        command(mpi, 2, "exchange"), capture_output=True, encoding="utf-8", timeout=PATIENCE,
+        env=os.environ | ENVIRONMENT | places | variables,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("value", ["-1", built.more("soon"), built.more("1.5")])
 def test_a_wrong_time_is_one_sentence(value: str, tmp_path: Path) -> None:
-    mpi = next(iter(BUILT), None) or pytest.skip("there is no build")
-    env = os.environ | ENVIRONMENT | {"TONARI_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run(
-        command(mpi, 2, "exchange"), capture_output=True, encoding="utf-8", timeout=PATIENCE,
-        env=env | {"TONARI_HANG_REPORT": value},
-    )  # fmt: skip
+    done = with_variables(tmp_path, TONARI_HANG_REPORT=value)
     assert done.returncode != 0
     says = f"TONARI_HANG_REPORT is '{value}'; it must be a number of seconds, 0 for no report"
     assert f"tonari_peers: {says}" in done.stderr.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("variable", "says"),
+    [
+        ("TONARI_SHM_DIR", "', where no file can be made (No such file or directory); it must be "),
+        ("TONARI_CACHE_DIR", "', which is no directory and cannot be made one (Not a directory); "),
+    ],
+)
+def test_a_place_that_cannot_be_is_one_warning(variable: str, says: str, tmp_path: Path) -> None:
+    """The job goes on without. One rank of the two says so, whatever it needs the place for."""
+    below = "file/below" if variable == "TONARI_CACHE_DIR" else "nowhere"
+    (tmp_path / "file").write_text("in the way")
+    place = str(tmp_path / below)
+    done = with_variables(tmp_path, TONARI_TUNE="auto", **{variable: place})
+    assert done.returncode == 0, done.stderr
+    [line] = [line for line in done.stderr.splitlines() if variable in line]
+    assert line.startswith(f"tonari: warning: {variable} is '{place}{says}"), line

@@ -294,6 +294,37 @@ def test_some_stay_with_the_mpi(job: Any, mpi: str, variable: str, value: str, w
     assert why in {row["why"] for row in ours}
 
 
+@each_mpi
+@pytest.mark.parametrize("calls", ["exchanges", more("begun"), more("in-place")])
+def test_wrong_values_are_told(job: Any, mpi: str, calls: str, capfd: Any) -> None:
+    """All three ranks have them. They count as if nothing were set. The first rank of a communicator
+    says so once: in place that is another process in each half."""
+    done, rows = job(mpi, 3, calls, "distinct", TONARI_PRELOAD="tonary", TONARI_REPAIR="yes")
+    assert done.returncode == 0, done.stderr
+    said = [line for line in capfd.readouterr().err.splitlines() if "TONARI_" in line]
+    assert said[:2] == [
+        "tonari: warning: TONARI_PRELOAD is 'tonary'; it must be auto, tonari or native; did you "
+        "mean tonari? (Here it counts as auto.)",
+        "tonari: warning: TONARI_REPAIR is 'yes'; it must be 0 or 1 (Here it counts as 0.)",
+    ]
+    assert said == said[:2] * (2 if calls == "in-place" else 1)
+    assert "TONARI_PRELOAD" not in {row["why"] for row in rows}
+
+
+@openmpi
+def test_a_rank_alone_tells_of_its_wrong_values(
+    tonari: Run, programs: dict[str, Path], capfd: Any, mpi: str
+) -> None:
+    program = [str(programs[mpi]), "exchanges", "distinct"]
+    wrong = ["-n", "1", "env", "TONARI_PRELOAD=1", *program]
+    launch = [MPIS[mpi]["mpiexec"], "-n", "2", *program, ":", *wrong]
+    variables = ANY_RANKS | {"TONARI_BUILD": str(built.CONFIG.parent.absolute())} | path_of(mpi)
+    done = tonari("run", "--", *launch, **variables)
+    assert done.returncode == 0, done.stderr
+    said = capfd.readouterr().err
+    assert said.count("tonari: warning: TONARI_PRELOAD is '1'; it must be auto,") == 1, said
+
+
 @pytest.mark.parametrize("mpi", [more(mpi) for mpi in MPIS if mpi == "mpich"])
 def test_repair_gives_right_blocks(job: Any, mpi: str) -> None:
     """MPICH 4.0.2 reverses the blocks of ranks that are neighbors twice: so the program finds."""

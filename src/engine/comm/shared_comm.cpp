@@ -14,6 +14,7 @@
 #include "engine/wait/in_flight.hpp"
 #include "engine/wait/known_processes.hpp"
 #include "memory/process.hpp"
+#include "memory/shared_file.hpp"
 #include "memory/wait_record.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/mpi_error.hpp"
@@ -121,13 +122,16 @@ void attach(MPI_Comm comm, int key, std::unique_ptr<Value> value) {
   (void)value.release();
 }
 
-// One rank warns, and once: a misspelled variable has no effect, which is hard to find.
+// One rank warns, and once: a misspelled variable has no effect, which is hard to find, and without
+// shared memory exchanges are slow.
 void warn_of_variables(int rank) {
   static std::once_flag once;
   if (rank != 0) return;
   (void)error_of([&] {  // without memory there is no warning
     std::call_once(once, [] {
-      for (const std::string& sentence : unknown_variables())
+      std::vector<std::string> sentences = unknown_variables();
+      if (const auto wrong = wrong_shared_directory()) sentences.push_back(*wrong);
+      for (const std::string& sentence : sentences)
         std::fprintf(stderr, "tonari: warning: %s\n", sentence.c_str());
     });
   });

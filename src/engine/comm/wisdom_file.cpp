@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/comm/wisdom_file.hpp"
 
+#include <cstdio>
+#include <mutex>
+
 #include "base/classic.hpp"
 #include "base/error.hpp"
 #include "base/split.hpp"
 
 namespace tonari {
+namespace {
+
+// Once per process: only rank 0 reads and writes wisdom.
+void warn_of_cache_directory() {
+  static std::once_flag once;
+  (void)error_of([&] {  // without memory there is no warning
+    std::call_once(once, [] {
+      if (const auto wrong = wrong_cache_directory())
+        std::fprintf(stderr, "tonari: warning: %s\n", wrong->c_str());
+    });
+  });
+}
+
+}  // namespace
 
 std::string to_text(const Remembered& remembered) {
   std::string line =
@@ -30,7 +47,11 @@ std::vector<Remembered> remembered_from_lines(const std::string& lines) {
   return all;
 }
 
-CacheFile wisdom_file() { return {cache_directory(), "wisdom"}; }
+CacheFile wisdom_file() {
+  std::string directory = cache_directory();
+  if (directory.empty()) warn_of_cache_directory();
+  return {std::move(directory), "wisdom"};
+}
 
 bool write_wisdom(const std::string& key, const Remembered& remembered) {
   return wisdom_file().put(key, to_text(remembered));

@@ -272,9 +272,12 @@ std::vector<Standing> time_in_turns(MPI_Comm comm, std::span<Exchange* const> ex
 }
 
 double tune_seconds(MPI_Comm comm, Tune tune) {
-  const std::string given = in_environment(setting("TONARI_TUNE_SECONDS")).value_or("");
-  double seconds = real_number(given).value_or(0);
-  if (!(seconds > 0 && seconds < 3600)) seconds = tune == Tune::measure ? 2.0 : 0.4;
+  double seconds = tune == Tune::measure ? 2.0 : 0.4;
+  const Setting& row = setting("TONARI_TUNE_SECONDS");
+  // A wrong value was refused where settings are read.
+  (void)error_of([&] {
+    if (const auto given = in_environment(row)) seconds = read_seconds(row, *given);
+  });
   stay_together(comm);
   // ranks with different budgets would wait for each other
   broadcast(&seconds, 1, MPI_DOUBLE, 0, comm);
