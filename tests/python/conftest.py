@@ -33,6 +33,16 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What compile_once.py has compiled, for all processes of the tests."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "compiled"
+    folder.mkdir(exist_ok=True)
+    os.environ["TONARI_COMPILED"] = str(folder)
+    return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
 def failed_jobs_end_at_once() -> None:
     """Where one rank has failed, Open MPI's launcher would give the others a second or two to end
     by themselves."""

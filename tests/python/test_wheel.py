@@ -15,7 +15,17 @@ from typing import Any
 
 import abi
 import pytest
-from test_package import C_PROGRAM, CACHE, CXX_PROGRAM, SOURCE, configure, project, run, succeeded
+from test_package import (
+    C_PROGRAM,
+    CACHE,
+    CXX_PROGRAM,
+    LAUNCHER,
+    SOURCE,
+    configure,
+    project,
+    run,
+    succeeded,
+)
 
 pytestmark = [pytest.mark.more, abi.needed]
 
@@ -27,15 +37,14 @@ QUICKLY = [
 
 
 def building() -> dict[str, str]:
-    """The compiler of the build, ccache if it has one, and mpicxx_abi on PATH."""
+    """The compiler of the build, and mpicxx_abi on PATH."""
     tools = [
         abi.folder(),
         *(Path(CACHE[f"CMAKE_{name}"]).parent for name in ("COMMAND", "MAKE_PROGRAM")),
     ]
     path = os.pathsep.join([*map(str, tools), os.environ["PATH"]])
     compilers = {"CXX": CACHE["CMAKE_CXX_COMPILER"], "CC": CACHE["CMAKE_C_COMPILER"]}
-    launcher = CACHE.get("CMAKE_CXX_COMPILER_LAUNCHER", "")
-    cmake = {"CMAKE_CXX_COMPILER_LAUNCHER": launcher, "CMAKE_BUILD_PARALLEL_LEVEL": "2"}
+    cmake = {"CMAKE_CXX_COMPILER_LAUNCHER": LAUNCHER, "CMAKE_BUILD_PARALLEL_LEVEL": "2"}
     return compilers | cmake | {"PATH": path}
 
 

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A compiler launcher (CMAKE_CXX_COMPILER_LAUNCHER) for tests that build the library again: what
+was compiled already from the same text by the same options is copied. The preprocessor always runs
+on the files that are there, so a missing or another one is noticed."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+# With a value of their own: what they say is in the preprocessed text, or names a file.
+IN_TEXT = {"-I", "-isystem", "-D", "-U", "-MF", "-MT", "-MQ", "-o", "-c"}
+
+
+def options(command: list[str]) -> list[str]:
+    """What decides on the code besides the text."""
+    kept, words = [], iter(command)
+    for word in words:
+        if word in IN_TEXT:
+            next(words, None)
+        elif not word.startswith(("-I", "-D", "-U", "-M")):
+            kept.append(word)
+    return kept
+
+
+def compile_once(command: list[str], folder: Path) -> int:
+    at = command.index("-o")
+    target, rest = Path(command[at + 1]), command[:at] + command[at + 2 :]
+    read = [word for word in rest if word != "-c"] + ["-E", "-P"]
+    done = subprocess.run(read, stdout=subprocess.PIPE)
+    if done.returncode:
+        return done.returncode
+    key = hashlib.sha256("\0".join(options(command)).encode() + b"\0" + done.stdout).hexdigest()
+    known = folder / key
+    with (folder / f"{key}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another test may compile it right now
+        if known.is_file():
+            shutil.copyfile(known, target)
+            return 0
+        status = subprocess.run(command).returncode
+        if status == 0:
+            shutil.copyfile(target, known)
+        return status
+
+
+if __name__ == "__main__":
+    words, place = sys.argv[1:], os.environ.get("TONARI_COMPILED")
+    if not place or "-c" not in words or "-o" not in words:
+        os.execvp(words[0], words)
+    sys.exit(compile_once(words, Path(place)))
