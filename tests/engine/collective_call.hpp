@@ -17,6 +17,8 @@ struct Call {
   virtual void drop() {}       // what it made, if it did
   virtual void tear_down() {}  // after each attempt
   virtual int attempts(int usual) const { return usual; }
+  // Whether the error of that rank reaches this one.
+  virtual bool hears_of(int /*rank*/) const { return true; }
 };
 
 // A request or nothing.

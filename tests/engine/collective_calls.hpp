@@ -4,6 +4,8 @@
 
 #include <tonari/grid.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -138,6 +140,12 @@ struct OnceMore : Once {
       EXPECT_OK(tonari_request_free(&request));
     }
     return code;
+  }
+  // Only neighbors hear of it (tonari_alltoall): here those at a distance of up to two in a ring,
+  // or all in the graph.
+  bool hears_of(int other) const override {
+    const int distance = std::abs(world_rank() - other);
+    return graph || std::min(distance, world_size() - distance) <= 2;
   }
 };
 

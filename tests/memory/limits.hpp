@@ -22,6 +22,22 @@ void in_a_child(Work work) {
   Child([&](Line&) { work(); }).finish();
 }
 
+// Files may have so many bytes while it lives. What the test prints may go to one that is longer.
+class FileLimit {
+ public:
+  explicit FileLimit(rlim_t most) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{most, before_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  }
+  ~FileLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
+  FileLimit(const FileLimit&) = delete;
+  FileLimit& operator=(const FileLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
 inline std::size_t pages_of_addresses() {
   std::size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;

@@ -30,8 +30,7 @@ TEST(MappedFileLimits, MoreThanAnybodyHas) {
 
 TEST(MappedFileLimits, FileSize) {
   in_a_child([] {
-    const rlimit limit{1 << 20, 1 << 20};
-    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    const FileLimit limit(1 << 20);
     expect_refused([] { MappedFile::create(1 << 20, page, false); }, {"RLIMIT_FSIZE", "ulimit -f"});
     EXPECT_TRUE(MappedFile::create((1 << 20) - page, page, false));
   });

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <random>
 #include <sstream>
 #include <vector>
@@ -74,6 +75,7 @@ TEST_F(CacheDirectory, IsTheFirstPlaceNamed) {
     const Variable own("TONARI_CACHE_DIR", path("a/b").c_str()),
         xdg("XDG_CACHE_HOME", path("x").c_str());
     EXPECT_EQ(cache_directory(), path("a/b"));
+    EXPECT_EQ(wrong_cache_directory(), std::nullopt);
   }
   {
     const Variable own("TONARI_CACHE_DIR", nullptr), xdg("XDG_CACHE_HOME", path("x").c_str());
@@ -100,10 +102,15 @@ TEST_F(CacheDirectory, IsEmptyWhereNoneCanBe) {
   {
     const Variable own("TONARI_CACHE_DIR", path("file").c_str());
     EXPECT_EQ(cache_directory(), "") << "a file is no directory";
+    EXPECT_EQ(wrong_cache_directory(),
+              "TONARI_CACHE_DIR is '" + path("file") +
+                  "', which is no directory and cannot be made one (File exists); name one where "
+                  "this process may write, or nothing that is measured will be remembered");
   }
   const Variable own("TONARI_CACHE_DIR", nullptr), xdg("XDG_CACHE_HOME", nullptr),
       home("HOME", nullptr);
   EXPECT_EQ(cache_directory(), "");
+  EXPECT_EQ(wrong_cache_directory(), std::nullopt) << "the program has named none";
 }
 
 using Cache = TemporaryDirectory;
@@ -271,12 +278,15 @@ TEST_F(Cache, FilesThatMayNotBeAsLong) {
   ASSERT_TRUE(file.put("a", "1"));
   const std::string before = read("wisdom");
   test::in_a_child([&] {
-    const rlimit limit{100, 100};
-    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    EXPECT_FALSE(file.put("b", std::string(100, 'x')));
+    auto limit = std::make_unique<test::FileLimit>(100);
+    const bool too_long = file.put("b", std::string(100, 'x'));
+    const bool to_the_last_byte = file.put("c", std::string(100 - before.size() - 3, 'x'));
+    const bool one_more = file.put("d", "");
+    limit.reset();
+    EXPECT_FALSE(too_long);
     EXPECT_EQ(file.get("b"), std::nullopt);
-    EXPECT_TRUE(file.put("c", std::string(100 - before.size() - 3, 'x'))) << "to the last byte";
-    EXPECT_FALSE(file.put("d", ""));
+    EXPECT_TRUE(to_the_last_byte);
+    EXPECT_FALSE(one_more);
   });
   EXPECT_EQ(read("wisdom").substr(0, before.size()), before);
   EXPECT_EQ(files(), 2u) << "a temporary file was left";
