@@ -21,15 +21,16 @@ constexpr std::int64_t most_proven_ranks = 2000, most_proven_blocks = 200'000;  
 constexpr std::int64_t most_always_proven_blocks = 5'000'000;
 constexpr std::int64_t most_crossed_blocks = 20'000;  // a crossover takes some 60 simulations
 
-// Edges grouped by one of their ends, in their order: those of rank r are order[begin[r]] to
+// Edges sorted by one of their ends, in their order: those of rank r are order[begin[r]] to
 // order[begin[r + 1] - 1].
-struct Grouped {
+struct EdgesByRank {
   std::vector<std::size_t> begin, order;
 };
 
-Grouped group(int ranks, std::span<const std::int32_t> ends, std::span<const std::size_t> from) {
-  Grouped found{std::vector<std::size_t>(static_cast<std::size_t>(ranks) + 1),
-                std::vector<std::size_t>(ends.size())};
+EdgesByRank by_rank(int ranks, std::span<const std::int32_t> ends,
+                    std::span<const std::size_t> from) {
+  EdgesByRank found{std::vector<std::size_t>(static_cast<std::size_t>(ranks) + 1),
+                    std::vector<std::size_t>(ends.size())};
   for (std::int32_t end : ends) ++found.begin[static_cast<std::size_t>(end) + 1];
   std::partial_sum(found.begin.begin(), found.begin.end(), found.begin.begin());
   std::vector<std::size_t> next(found.begin.begin(), found.begin.end() - 1);
@@ -175,7 +176,7 @@ std::vector<Vertex> make_vertices(int ranks, std::span<const std::int32_t> sende
   std::vector<std::size_t> all(senders.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   // of one receiver: by sender, then as the sender has them
-  const Grouped out = group(ranks, senders, all), in = group(ranks, receivers, out.order);
+  const EdgesByRank out = by_rank(ranks, senders, all), in = by_rank(ranks, receivers, out.order);
   std::vector<std::uint32_t> block(senders.size());
   std::vector<Vertex> vertices(static_cast<std::size_t>(ranks));
   for (int r = 0; r < ranks; ++r) {

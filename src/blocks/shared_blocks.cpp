@@ -138,7 +138,7 @@ Bytes SharedBlocks::array_bytes(std::size_t block) const {
 std::unique_ptr<SharedBlocks> make_blocks(MPI_Comm comm, const tonari_blocks_shape* given,
                                           MPI_Info info, Output output,
                                           const std::optional<Error>& wrong) {
-  require_one_group(comm);  // all ranks know
+  require_intracommunicator(comm);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
   BlocksShape shape;
   agree_on_arguments(

@@ -27,8 +27,8 @@ struct Compiling {
   Packing packing;  // which messages have edges
 };
 
-// The ranks that connect something, and how they agree.
-struct ConnectGroup {
+// The communicator on which ranks connect something, and how they agree there.
+struct ConnectComm {
   MPI_Comm comm;
   std::int32_t rank;
   std::shared_ptr<const Node> node;
@@ -41,7 +41,7 @@ struct ConnectGroup {
 
 // For Channel::connect.
 struct Connecting {
-  const ConnectGroup& group;
+  const ConnectComm& on;
   const std::string& detail;
   bool views;                        // receive blocks are read where they arrive
   std::vector<EdgeMessage> in, out;  // of this rank

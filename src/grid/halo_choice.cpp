@@ -98,52 +98,52 @@ class Chooser {
   }
 
  private:
-  // The k-th way of a kind that was made.
+  // The number of an exchange among those of its kind that were made.
   struct Entrant {
-    std::size_t kind, way;
+    std::size_t kind, number;
   };
 
   Context& context() const { return *task_.grid->context(); }
   bool forced() const { return task_.settings.halo != "auto"; }
   Tune tune() const { return task_.settings.tune; }
 
-  // A race has room for all kinds, and for so many ways of the one that has several.
+  // A race has room for all kinds, and for so many exchanges of the one that has several.
   std::size_t room() const { return Race::most_candidates - (kinds_.size() - 1); }
 
   Alternatives alternatives() {
-    Alternatives ways;
-    for (const HaloKind kind : kinds_) ways.names.emplace_back(name(kind));
-    ways.make = [&](std::size_t k) {
-      made_[k] = build_ways(task_, kinds_[k], room(), mark_);
+    Alternatives kinds;
+    for (const HaloKind kind : kinds_) kinds.names.emplace_back(name(kind));
+    kinds.make = [&](std::size_t k) {
+      made_[k] = build_exchanges(task_, kinds_[k], room(), mark_);
       if (tune() != Tune::online) return;
       context().take_tags(
           std::exchange(made_[k].tags, 0));  // all are kept until starts have chosen
     };
-    ways.timed = [&](std::size_t k) -> Exchange& { return *made_[k].all.front()->exchange; };
-    ways.question = question(task_);
-    ways.between = [&] { sweep(*task_.grid, task_.request.copy); };
-    return ways;
+    kinds.timed = [&](std::size_t k) -> Exchange& { return *made_[k].all.front()->exchange; };
+    kinds.question = question(task_);
+    kinds.between = [&] { sweep(*task_.grid, task_.request.copy); };
+    return kinds;
   }
 
   std::vector<Entrant> entrants_of(const Decision& decision) const {
     std::vector<Entrant> all;
     for (const std::size_t kind : decision.made)
-      for (std::size_t way = 0; way < made_[kind].all.size(); ++way) all.push_back({kind, way});
+      for (std::size_t k = 0; k < made_[kind].all.size(); ++k) all.push_back({kind, k});
     if (tune() != Tune::online) all.resize(1);
     return all;
   }
 
   HaloChoice choose(Decision decision) {
-    HaloWays& chosen = made_[decision.winner];
+    HaloExchanges& chosen = made_[decision.winner];
     chosen.all.front()->chosen.follow(decision);
     return {chosen.all.front(), chosen.tags, std::move(decision.details) + chosen.details};
   }
 
   HaloChoice race(Decision decision, std::vector<Entrant> entrants) {
     std::vector<OnlineExchange::Contender> contenders;
-    std::vector<std::shared_ptr<Prepared>> ways;
-    for (const auto& [kind, way] : entrants) {
-      const std::shared_ptr<Prepared>& one = ways.emplace_back(made_[kind].all[way]);
+    std::vector<std::shared_ptr<Prepared>> exchanges;
+    for (const auto& [kind, number] : entrants) {
+      const std::shared_ptr<Prepared>& one = exchanges.emplace_back(made_[kind].all[number]);
       one->chosen.reason = forced() ? "forced" : "online";  // wisdom left more than one
       contenders.push_back({one->recording.label, std::move(one->exchange)});
     }
@@ -151,9 +151,9 @@ class Chooser {
     auto race = make_race(context(), std::move(contenders), context().first_tag(),
                           task_.settings.timeout, remembering(decision, std::move(entrants)));
     HaloChoice choice{std::make_shared<Prepared>(task_.grid->context()), 1, {}, true};
-    choice.prepared->tell_of([race = race.get(), ways = std::move(ways),
+    choice.prepared->tell_of([race = race.get(), exchanges = std::move(exchanges),
                               details = std::move(decision.details)](ChoiceReport& all) {
-      all = ways[race->leader()]->chosen;
+      all = exchanges[race->leader()]->chosen;
       all.follow(*race);
       return details + race->report();
     });
@@ -161,7 +161,7 @@ class Chooser {
     return choice;
   }
 
-  // The kind, where all took part, and which of its ways.
+  // The kind, where all took part, and which of its exchanges.
   OnlineExchange::Remember remembering(const Decision& decision, std::vector<Entrant> entrants) {
     std::vector<std::string> names;
     std::vector<OnlineExchange::Remember> inner;
@@ -174,13 +174,14 @@ class Chooser {
             entrants = std::move(entrants)](const OnlineExchange::Result& result) {
       const Entrant& winner = entrants[result.winner];
       if (kind) kind({winner.kind, result.seconds, result.steady});
-      if (const auto& way = inner[winner.kind]) way({winner.way, result.seconds, result.steady});
+      if (const auto& remember = inner[winner.kind])
+        remember({winner.number, result.seconds, result.steady});
     };
   }
 
   const HaloTask& task_;
   std::vector<HaloKind> kinds_;
-  std::vector<HaloWays> made_;
+  std::vector<HaloExchanges> made_;
   std::shared_ptr<const GridMark> mark_;
 };
 

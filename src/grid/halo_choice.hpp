@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "grid/halo_ways.hpp"
+#include "grid/halo_exchanges.hpp"
 
 namespace tonari {
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "grid/halo_ways.hpp"
+#include "grid/halo_exchanges.hpp"
 
 namespace tonari {
 

@@ -161,7 +161,7 @@ const char* name(GridStorage storage) {
 }
 
 GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, Output output) {
-  require_one_group(cart);  // all ranks know
+  require_intracommunicator(cart);  // all ranks know
   std::optional<GridShape> shape;
   Members mine;
   const std::optional<Error> error = error_of([&] {

@@ -37,7 +37,7 @@ struct GridShape {
   bool bricked() const { return storage != GridStorage::array; }
 };
 
-// Collective over `cart`, a communicator of one group. Throws the same on all ranks.
+// Collective over `cart`, an intracommunicator. Throws the same on all ranks.
 GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, Output output);
 
 }  // namespace tonari

@@ -94,7 +94,7 @@ void Swapper::connect(const std::vector<SwapBlock>& blocks) {
       break;
   agree_on_rings(limits, sizes.empty());
   if (limits.chunk > 0)
-    link_ = connect_segments(connect_group(context_), messages, messages, limits, refusal_);
+    link_ = connect_segments(connect_comm(context_), messages, messages, limits, refusal_);
   else
     refusal_ = text("cells for the ranks of a node do not fit into tonari_inplace_memory (",
                     settings_.memory, " bytes on this rank)");

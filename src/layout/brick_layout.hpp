@@ -109,8 +109,8 @@ class BrickLayout {
 
   const Area& area(Region stored, int at) const;
   bool empty_at_both_ends(Region region, Region wanted) const;
-  std::vector<SurfaceRun> groups(Region stored, Region wanted, bool join) const;
-  std::vector<BrickPiece> pieces(Region stored, const std::vector<SurfaceRun>& groups) const;
+  std::vector<SurfaceRun> runs_of(Region stored, Region wanted, bool join) const;
+  std::vector<BrickPiece> pieces(Region stored, const std::vector<SurfaceRun>& runs) const;
   std::vector<BrickPiece> all_fields(const std::vector<BrickPiece>& first_field) const;
   std::vector<BrickPiece> shift(int k, int sign, const Sides& open, Side side) const;
 

@@ -66,8 +66,8 @@ bool BrickLayout::empty_at_both_ends(Region region, Region wanted) const {
 
 // Wanted regions between which nothing else is stored, as runs of the order: from the first with
 // bricks to the last one.
-std::vector<SurfaceRun> BrickLayout::groups(Region stored, Region wanted, bool join) const {
-  std::vector<SurfaceRun> groups;
+std::vector<SurfaceRun> BrickLayout::runs_of(Region stored, Region wanted, bool join) const {
+  std::vector<SurfaceRun> runs;
   const Region towards_us = opposite(stored, box_.dims);
   bool open = false;
   for (int i = 0; i < static_cast<int>(order_.regions.size()); ++i) {
@@ -77,19 +77,18 @@ std::vector<SurfaceRun> BrickLayout::groups(Region stored, Region wanted, bool j
       open = false;
       continue;
     }
-    if (!open) groups.push_back({i, 0});
-    groups.back().count = i - groups.back().first + 1;
+    if (!open) runs.push_back({i, 0});
+    runs.back().count = i - runs.back().first + 1;
     open = join;
   }
-  return groups;
+  return runs;
 }
 
 std::vector<BrickPiece> BrickLayout::pieces(Region stored,
-                                            const std::vector<SurfaceRun>& groups) const {
+                                            const std::vector<SurfaceRun>& runs) const {
   std::vector<BrickPiece> pieces;
-  for (const SurfaceRun& group : groups) {
-    const Area &first = area(stored, group.first),
-               &last = area(stored, group.first + group.count - 1);
+  for (const SurfaceRun& run : runs) {
+    const Area &first = area(stored, run.first), &last = area(stored, run.first + run.count - 1);
     pieces.push_back({first.offset, last.offset + last.bytes - first.offset});
   }
   return pieces;
@@ -104,25 +103,25 @@ std::vector<BrickPiece> BrickLayout::all_fields(const std::vector<BrickPiece>& f
 }
 
 std::vector<BrickPiece> BrickLayout::send(Region direction) const {
-  return all_fields(pieces(center(box_.dims), groups(center(box_.dims), direction, true)));
+  return all_fields(pieces(center(box_.dims), runs_of(center(box_.dims), direction, true)));
 }
 
 std::vector<BrickPiece> BrickLayout::receive(Region direction) const {
   return all_fields(
-      pieces(direction, groups(center(box_.dims), opposite(direction, box_.dims), true)));
+      pieces(direction, runs_of(center(box_.dims), opposite(direction, box_.dims), true)));
 }
 
 std::vector<BrickPiece> BrickLayout::send_basic(Region direction) const {
-  return all_fields(pieces(center(box_.dims), groups(center(box_.dims), direction, false)));
+  return all_fields(pieces(center(box_.dims), runs_of(center(box_.dims), direction, false)));
 }
 
 std::vector<BrickPiece> BrickLayout::receive_basic(Region direction) const {
   return all_fields(
-      pieces(direction, groups(center(box_.dims), opposite(direction, box_.dims), false)));
+      pieces(direction, runs_of(center(box_.dims), opposite(direction, box_.dims), false)));
 }
 
 BrickPiece BrickLayout::message(Region direction) const {
-  const std::vector<SurfaceRun> runs = groups(center(box_.dims), direction, true);
+  const std::vector<SurfaceRun> runs = runs_of(center(box_.dims), direction, true);
   if (runs.empty()) return {};
   const Area &first = area(center(box_.dims), runs.front().first),
              &last = area(center(box_.dims), runs.back().first + runs.back().count - 1);
@@ -148,7 +147,7 @@ std::vector<BrickPiece> BrickLayout::shift(int k, int sign, const Sides& open, S
   const auto add = [&](Region w) {
     const Region wanted = opposite(w, dims) + towards * unit;
     const std::vector<BrickPiece> some =
-        pieces(side == Side::send ? w : opposite(wanted, dims), groups(w, wanted, true));
+        pieces(side == Side::send ? w : opposite(wanted, dims), runs_of(w, wanted, true));
     all.insert(all.end(), some.begin(), some.end());
   };
   add(center(dims));

@@ -128,26 +128,26 @@ class Planner {
 }  // namespace
 
 std::vector<HaloEnds> halo_ends(const Decomposition& parts, int rank,
-                                std::span<const BrickLayout* const> bricks, HaloWay way) {
+                                std::span<const BrickLayout* const> bricks, HaloMethod method) {
   const int dims = parts.dims();
   std::vector<HaloEnds> steps;
   // Ghosts at the receiving end; all subdomains have the same widths.
   const auto wanted = [&](const HaloLink& link, bool send) {
-    return way.shift || way.reach.has(parts.box(rank, link.subdomain),
-                                      send ? opposite(link.direction, dims) : link.direction);
+    return method.shift || method.reach.has(parts.box(rank, link.subdomain),
+                                            send ? opposite(link.direction, dims) : link.direction);
   };
   const auto end_of = [&](const HaloLink& link, int step, bool send) {
-    const Sides open = way.shift ? open_sides(parts, rank, link.subdomain) : Sides{};
+    const Sides open = method.shift ? open_sides(parts, rank, link.subdomain) : Sides{};
     const int side = sign(link.direction, step, dims);
     HaloEnd end{link};
     if (bricks.empty()) {
-      const GridBox box = way.reach.narrowed(parts.box(rank, link.subdomain));
-      end.cells = way.shift ? shifted_cells(box, step, side, open, send)
-                            : cells_of(box, link.direction, send);
+      const GridBox box = method.reach.narrowed(parts.box(rank, link.subdomain));
+      end.cells = method.shift ? shifted_cells(box, step, side, open, send)
+                               : cells_of(box, link.direction, send);
     } else {
       const BrickLayout& layout = *bricks[static_cast<std::size_t>(link.subdomain)];
-      end.pieces = way.shift ? shifted_pieces(layout, step, side, open, send)
-                             : pieces_of(layout, link.direction, way.regions, send);
+      end.pieces = method.shift ? shifted_pieces(layout, step, side, open, send)
+                                : pieces_of(layout, link.direction, method.regions, send);
     }
     return end;
   };
@@ -161,9 +161,9 @@ std::vector<HaloEnds> halo_ends(const Decomposition& parts, int rank,
     }
     return ends;
   };
-  for (int k = 0; k < (way.shift ? dims : 1); ++k) {
+  for (int k = 0; k < (method.shift ? dims : 1); ++k) {
     const HaloLinks links =
-        way.shift ? shift_links(parts, rank, k) : halo_links(parts, rank, way.reach);
+        method.shift ? shift_links(parts, rank, k) : halo_links(parts, rank, method.reach);
     steps.push_back({ends_of(links.send, k, true), ends_of(links.receive, k, false)});
   }
   return steps;

@@ -12,7 +12,7 @@
 
 namespace tonari {
 
-struct HaloWay {
+struct HaloMethod {
   // On bricks it has all ghosts of a side or none, and a shift has all.
   Reach reach = Reach::all;
   bool shift = false;    // dimension by dimension; what earlier steps brought travels on
@@ -32,7 +32,7 @@ struct HaloEnds {
 // The ends of the steps, one after the other, without links that move nothing. `bricks` belong to
 // the rank's subdomains; empty if they are arrays.
 std::vector<HaloEnds> halo_ends(const Decomposition& parts, int rank,
-                                std::span<const BrickLayout* const> bricks, HaloWay way);
+                                std::span<const BrickLayout* const> bricks, HaloMethod method);
 
 // A block per end, or, piecewise, per piece; each is a message. Blocks are numbered in the order of
 // steps and ends, on either side. What stays on this rank is copied.

@@ -236,7 +236,7 @@ std::unique_ptr<SteppedExchange> make_exchange(MPI_Comm comm, const Calls& calls
 
 std::shared_ptr<Prepared> prepare_group(const Group& group, Use use, MPI_Info info, Output output) {
   const double start = MPI_Wtime();
-  require_one_group(group.comm());  // all ranks know
+  require_intracommunicator(group.comm());  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(group.comm());
   const Settings settings = agree_on_calls(shared->comm(), group, info, output);
   std::shared_ptr<Prepared> prepared;
@@ -268,7 +268,7 @@ extern "C" int tonari_group_start(MPI_Comm comm) {
       fail(Errc::active, "a group is open on this thread; close it with tonari_group_end first");
     }
     require_comm(comm, "comm");
-    require_one_group(comm);
+    require_intracommunicator(comm);
     open_group = new Group(comm);
   });
 }

@@ -26,19 +26,19 @@ class GroupedOperation final : public GroupedCall {
     const bool gathers = a.collective == Collective::allgather;
     GroupSide side;
     const ByPeer by_peer(vertex().targets);
-    for (const ByPeer::Group& group : by_peer.groups())
-      for (const std::uint32_t i : group.blocks)
-        add(side, group.peer, a.sendbuf, a.send[gathers ? 0 : i]);
+    for (const ByPeer::Peer& peer : by_peer.peers())
+      for (const std::uint32_t i : peer.blocks)
+        add(side, peer.rank, a.sendbuf, a.send[gathers ? 0 : i]);
     return side;
   }
   GroupSide received(std::size_t /*step*/) override {
     GroupSide side;
     const auto origin = [&](std::uint32_t j) { return vertex().origins[j]; };
     const ByPeer by_peer(vertex().sources);
-    for (const ByPeer::Group& group : by_peer.groups()) {
-      std::ranges::sort(group.blocks, {}, origin);
-      for (const std::uint32_t j : group.blocks)
-        add(side, group.peer, call_.arguments.recvbuf, call_.arguments.recv[j]);
+    for (const ByPeer::Peer& peer : by_peer.peers()) {
+      std::ranges::sort(peer.blocks, {}, origin);
+      for (const std::uint32_t j : peer.blocks)
+        add(side, peer.rank, call_.arguments.recvbuf, call_.arguments.recv[j]);
     }
     return side;
   }

@@ -91,7 +91,7 @@ void put_always(std::span<Alike> things, const Settings& settings,
 
 tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info info,
                            Output output) {
-  require_one_group(cart);  // all ranks know
+  require_intracommunicator(cart);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(cart);
   std::shared_ptr<const Neighborhood> near;
   Settings settings;
@@ -175,7 +175,7 @@ std::unique_ptr<tonari_neighborhood_s> of_large_graph(const std::shared_ptr<Shar
 template <class Read>
 tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, Output output, Read read,
                                  Sources sources = Sources::given) {
-  require_one_group(comm);  // all ranks know
+  require_intracommunicator(comm);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
   GraphArguments mine;
   const Compared compared = agree_on_arguments(

@@ -42,7 +42,7 @@ struct OneShotCall : std::enable_shared_from_this<OneShotCall> {
   // From send to receive buffer, where the two sides mingle without a common byte.
   std::array<std::uintptr_t, 4> distances{};
   std::size_t known_distances = 0;
-  const HopTable::Way* way = nullptr;  // how such calls combine; null: they do not
+  const HopTable::Row* row = nullptr;  // how such calls combine; null: they do not
   DirectMessages direct;
   std::optional<HopMessages> hops;  // where they combine
   std::vector<Arrival> arrivals;    // for the receive buffer at `base`

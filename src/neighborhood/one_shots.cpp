@@ -18,20 +18,20 @@ Spaces spaces_of(const Call& call) {
   return {nullptr, bytes_at(call.send.buffer), bytes_at(call.recv.buffer)};
 }
 
-std::string_view algorithm_of(const HopTable::Way* way) {
-  return way ? std::string_view(way->combining.variant->algorithm()) : "linear";
+std::string_view algorithm_of(const HopTable::Row* row) {
+  return row ? std::string_view(row->combining.variant->algorithm()) : "linear";
 }
 std::string_view channel_of(const Streams& streams) {
   return streams.any_shared() ? "shared" : "p2p-packed";
 }
 // What there is to report of one-shot calls by streams.
-ChoiceReport report_of(const HopTable::Way* way, const Streams& streams) {
+ChoiceReport report_of(const HopTable::Row* row, const Streams& streams) {
   ChoiceReport chosen;
-  chosen.reason = way ? way->reason : "fixed rule";
-  chosen.algorithm = algorithm_of(way);
+  chosen.reason = row ? row->reason : "fixed rule";
+  chosen.algorithm = algorithm_of(row);
   chosen.channel = channel_of(streams);
-  if (way) chosen.variant = way->combining.variant->variant();
-  chosen.rounds = way ? static_cast<int>(way->combining.variant->rounds()) : 1;
+  if (row) chosen.variant = row->combining.variant->variant();
+  chosen.rounds = row ? static_cast<int>(row->combining.variant->rounds()) : 1;
   return chosen;
 }
 
@@ -60,8 +60,8 @@ OneShots::OneShots(std::shared_ptr<Context> context, std::shared_ptr<Streams> st
   if (context_->shared().records()) records_ = std::make_unique<Records>();
   // So a call that has no memory can still refuse.
   for (const Collective collective : {Collective::alltoall, Collective::allgather})
-    if (const HopTable::Way* const way = hops_.find(collective, 1, 1))
-      combining_.make_room(*way->plan);
+    if (const HopTable::Row* const row = hops_.find(collective, 1, 1))
+      combining_.make_room(*row->plan);
   make_room_in_flight();
 }
 
@@ -78,13 +78,13 @@ OneShotCall& OneShots::known(const Call& call) {
 OneShotCall& OneShots::read(const Call& call) {
   const Arguments arguments = read_call(*context_, call).arguments;
   auto read = std::make_shared<OneShotCall>(call, context_->topology(), arguments.binding);
-  read->way = way_of(call);
-  if (read->way) {
+  read->row = row_of(call);
+  if (read->row) {
     const Bytes bytes = *block_bytes(call.send);
     if (const Bytes received = *block_bytes(call.recv); received != bytes)
       fail(Errc::mismatch, "blocks of ", bytes, " bytes are sent, and blocks of ", received,
            " bytes received; in this neighborhood all must have the same size");
-    read->hops.emplace(read->way->plan, bytes, arguments);
+    read->hops.emplace(read->row->plan, bytes, arguments);
   } else {
     read->direct = direct_messages(*streams_, context_->topology(), self_, arguments);
   }
@@ -92,31 +92,31 @@ OneShotCall& OneShots::read(const Call& call) {
 }
 
 // Says how the call combines, the same on all ranks if all call the same; null: it does not.
-const HopTable::Way* OneShots::way_of(const Call& call) const {
+const HopTable::Row* OneShots::row_of(const Call& call) const {
   if (call.form() != Form::regular) return nullptr;
   const std::optional<Bytes> sent = block_bytes(call.send), received = block_bytes(call.recv);
   return sent && received ? hops_.find(call.collective, *sent, *received) : nullptr;
 }
 
-// Says the same of a call with wrong arguments, as far as they tell: the others go this way. What
+// Says the same of a call with wrong arguments, as far as they tell: the others take this row. What
 // does not tell is taken for a call like the last one of its operation.
-const HopTable::Way* OneShots::way_unread(const Call& call) const {
+const HopTable::Row* OneShots::row_unread(const Call& call) const {
   if (call.form() != Form::regular) return nullptr;
   const std::optional<Bytes> sent = block_bytes(call.send), received = block_bytes(call.recv);
-  if (!sent && !received) return last_ways_[call.operation()];
+  if (!sent && !received) return last_rows_[call.operation()];
   return hops_.find(call.collective, sent.value_or(*received), received.value_or(*sent));
 }
 
 void OneShots::expect(const Call& call, bool for_request) {
   const OneShotCall& said = known(call);
-  if (for_request) idle(way_of(call)).prepared->arrivals.reserve(said.arrivals.size());
+  if (for_request) idle(row_of(call)).prepared->arrivals.reserve(said.arrivals.size());
 }
 
 // Takes part in a call that is wrong here, and throws.
 void OneShots::refuse(const Call& call, const Error& why) {
-  const HopTable::Way* const way = last_ways_[call.operation()] = way_unread(call);
-  if (way) {
-    combining_.refuse(*way->plan, why);
+  const HopTable::Row* const row = last_rows_[call.operation()] = row_unread(call);
+  if (row) {
+    combining_.refuse(*row->plan, why);
     run_to_end(combining_);
   } else {
     blocking_.refuse(why);
@@ -132,7 +132,7 @@ void OneShots::run(const Call& call) {
   const std::optional<Error> wrong = error_of([&] {
     throw_refusal();
     said = &known(call);
-    last_ways_[call.operation()] = said->way;
+    last_rows_[call.operation()] = said->row;
     if (said->hops)
       combining_.bind(*said->hops, spaces_of(call));
     else
@@ -159,9 +159,9 @@ void OneShots::run_recorded(const Call& call) {
   if (!record) return run(call);
   record->run([&] {
     run(call);
-    const HopTable::Way* const way = way_of(call);
-    record->chose(algorithm_of(way), channel_of(*streams_));
-    return way ? combining_.traffic() : blocking_.traffic();
+    const HopTable::Row* const row = row_of(call);
+    record->chose(algorithm_of(row), channel_of(*streams_));
+    return row ? combining_.traffic() : blocking_.traffic();
   });
 }
 
@@ -174,7 +174,7 @@ std::shared_ptr<CallRecord> OneShots::record_of(const Call& call) noexcept {
     calls.ranks = context_->ranks();
     calls.operation = call.name();
     calls.what = text(call.name(), " with ", context_->topology().neighbors, " neighbors");
-    calls.reason = report_of(way_of(call), *streams_).reason;
+    calls.reason = report_of(row_of(call), *streams_).reason;
     record = std::make_shared<CallRecord>(calls);
   });
   return record;
@@ -187,22 +187,22 @@ std::shared_ptr<Prepared> OneShots::prepare(const Call& call, Output output) {
     throw_refusal();
     require(output.address, output.name);
     const std::shared_ptr<OneShotCall> said = known(call).shared_from_this();
-    const HopTable::Way* const way = last_ways_[call.operation()] = said->way;
-    started = &idle(way);
+    const HopTable::Row* const row = last_rows_[call.operation()] = said->row;
+    started = &idle(row);
     Prepared& prepared = *started->prepared;
     prepared.arrivals = said->arrivals;
     for (Arrival& block : prepared.arrivals)
       block.address = moved(block.address, distance(said->base, call.recv.buffer));
     prepared.describe_later(
-        way ? "one-shot exchange, short blocks of several ranks combined into messages"
+        row ? "one-shot exchange, short blocks of several ranks combined into messages"
             : "one-shot exchange, all blocks for one rank in one message");
     if (started->recorded) {
       const std::shared_ptr<CallRecord> record = record_of(call);
-      if (record) record->chose(algorithm_of(way), channel_of(*streams_));
+      if (record) record->chose(algorithm_of(row), channel_of(*streams_));
       started->recorded->count_for(record ? std::shared_ptr<Usage>(record, &record->usage())
                                           : nullptr);
     }
-    if (way) {
+    if (row) {
       started->hops->hold({said, &*said->hops});
       started->hops->bind(*said->hops, spaces_of(call));
     } else {
@@ -215,20 +215,20 @@ std::shared_ptr<Prepared> OneShots::prepare(const Call& call, Output output) {
 }
 
 // Finds one that no request uses any more, the next in turn or a new one.
-OneShots::Started& OneShots::idle(const HopTable::Way* way) {
-  auto& [all, turn] = started_[way ? 1 + static_cast<std::size_t>(way->plan->collective) : 0];
+OneShots::Started& OneShots::idle(const HopTable::Row* row) {
+  auto& [all, turn] = started_[row ? 1 + static_cast<std::size_t>(row->plan->collective) : 0];
   for (std::size_t tries = std::min<std::size_t>(all.size(), 4); tries > 0; --tries) {
     Started& next = all[turn++ % all.size()];
-    if (next.prepared->broken() && next.prepared.use_count() == 1) next = made(way);
+    if (next.prepared->broken() && next.prepared.use_count() == 1) next = made(row);
     if (next.prepared.use_count() == 1 && !next.prepared->running()) return next;
   }
-  return all.emplace_back(made(way));
+  return all.emplace_back(made(row));
 }
 
-OneShots::Started OneShots::made(const HopTable::Way* way) {
+OneShots::Started OneShots::made(const HopTable::Row* row) {
   Started started{std::make_shared<Prepared>(context_)};
   Prepared& prepared = *started.prepared;
-  if (way) {
+  if (row) {
     auto exchange = std::make_unique<HopExchange>(streams_, wait_);
     started.hops = exchange.get();
     prepared.exchange = std::move(exchange);
@@ -244,7 +244,7 @@ OneShots::Started OneShots::made(const HopTable::Way* way) {
     prepared.exchange = std::move(recorded);
     prepared.recording.done = true;
   }
-  prepared.chosen = report_of(way, *streams_);
+  prepared.chosen = report_of(row, *streams_);
   return started;
 }
 

@@ -54,11 +54,11 @@ class OneShots {
 
   OneShotCall& known(const Call& call);
   [[gnu::noinline]] OneShotCall& read(const Call& call);
-  const HopTable::Way* way_of(const Call& call) const;
-  const HopTable::Way* way_unread(const Call& call) const;
+  const HopTable::Row* row_of(const Call& call) const;
+  const HopTable::Row* row_unread(const Call& call) const;
   void refuse(const Call& call, const Error& why);
-  Started& idle(const HopTable::Way* way);
-  Started made(const HopTable::Way* way);
+  Started& idle(const HopTable::Row* row);
+  Started made(const HopTable::Row* row);
   void run_recorded(const Call& call);
   std::shared_ptr<CallRecord> record_of(const Call& call) noexcept;
 
@@ -71,7 +71,7 @@ class OneShots {
   DirectExchange blocking_;
   HopExchange combining_;
   // By operation, of the last call whose count or type could be read.
-  std::array<const HopTable::Way*, operations> last_ways_{};
+  std::array<const HopTable::Row*, operations> last_rows_{};
   std::unique_ptr<Records> records_;  // null: there is no report
   std::array<Pool, 3> started_;       // those that go straight, and by operation that combine
 };

@@ -42,7 +42,7 @@ std::vector<NeighborEdges> neighbors_of(const LocalTopology& topology, int ranks
 
 std::shared_ptr<Streams> connect_streams(Context& context) {
   context.reserve_tags(stream_tags);
-  return std::make_shared<Streams>(connect_group(context),
+  return std::make_shared<Streams>(connect_comm(context),
                                    neighbors_of(context.topology(), context.ranks()),
                                    context.shared_comm(), context.first_tag());
 }

@@ -27,9 +27,9 @@ std::size_t common_room(Context& context, const Streams& streams) {
   return static_cast<std::size_t>(room);
 }
 
-std::string question(Context& context, const HopTable::Way& way) {
-  return text("one-shot|", context.topology().fingerprint, "|", name(way.plan->collective), "|",
-              context.shares_memory(), "|", way.combining.variant->label());
+std::string question(Context& context, const HopTable::Row& row) {
+  return text("one-shot|", context.topology().fingerprint, "|", name(row.plan->collective), "|",
+              context.shares_memory(), "|", row.combining.variant->label());
 }
 
 }  // namespace
@@ -58,29 +58,29 @@ void HopTable::add(Context& context, const std::shared_ptr<Streams>& streams, Tu
   const Collective collective = combining.collective;
   auto plan = std::make_shared<const HopPlan>(combining.variant->plan(context.rank()), collective,
                                               *streams);
-  Way& way = ways_[static_cast<std::size_t>(collective)].emplace(
-      Way{std::move(combining), std::move(plan), tune == Tune::off ? "fixed rule" : "model"});
+  Row& row = rows_[static_cast<std::size_t>(collective)].emplace(
+      Row{std::move(combining), std::move(plan), tune == Tune::off ? "fixed rule" : "model"});
   if (tune == Tune::off || tune == Tune::model) return;
   stay_together(context.comm());
-  const std::string key = wisdom_key(context, question(context, way));
+  const std::string key = wisdom_key(context, question(context, row));
   if (const auto known = recall(context, std::span(&key, 1)); !known.empty()) {
     const double most = real_number(known[0].label).value_or(0);  // the file may say anything
-    if (!(most >= static_cast<double>(way.combining.most)))
-      way.combining.most = most > 0 ? static_cast<Bytes>(most) : 0;
-    way.reason = "wisdom";
+    if (!(most >= static_cast<double>(row.combining.most)))
+      row.combining.most = most > 0 ? static_cast<Bytes>(most) : 0;
+    row.reason = "wisdom";
     return;
   }
   const double seconds = part_of_size * tune_seconds(context.comm(), tune);
-  const HopTrial trial = try_hops(context, streams, way.plan, way.combining.most, seconds, wait);
-  way.combining.most = trial.most;
-  way.reason = "measured";
+  const HopTrial trial = try_hops(context, streams, row.plan, row.combining.most, seconds, wait);
+  row.combining.most = trial.most;
+  row.reason = "measured";
   if (trial.steady) remember(context, key, {std::to_string(trial.most)});
 }
 
-const HopTable::Way* HopTable::find(Collective collective, Bytes sent, Bytes received) const {
-  const std::optional<Way>& way = ways_[static_cast<std::size_t>(collective)];
+const HopTable::Row* HopTable::find(Collective collective, Bytes sent, Bytes received) const {
+  const std::optional<Row>& row = rows_[static_cast<std::size_t>(collective)];
   const bool same = sent == received || elsewhere_ == SizesElsewhere::equal;
-  return way && same && sent > 0 && sent <= way->combining.most ? &*way : nullptr;
+  return row && same && sent > 0 && sent <= row->combining.most ? &*row : nullptr;
 }
 
 }  // namespace tonari

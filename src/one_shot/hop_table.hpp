@@ -15,7 +15,7 @@ namespace tonari {
 
 class HopTable {
  public:
-  struct Way {
+  struct Row {
     Combining combining;
     std::shared_ptr<const HopPlan> plan;  // its calls may run on when the table is gone
     std::string reason;                   // fixed rule, model, measured, wisdom
@@ -23,19 +23,19 @@ class HopTable {
 
   HopTable() = default;
   // Collective, together on the context's communicator, when its streams are connected. Unless
-  // wisdom knows, the ways are timed against each other.
+  // wisdom knows, combining and going straight are timed against each other.
   HopTable(Context& context, const std::shared_ptr<Streams>& streams, Tune tune, WaitPolicy wait);
 
   // Says how calls of an operation combine that send and receive blocks of these sizes, the same at
   // all blocks of a rank. Null: they do not.
-  const Way* find(Collective collective, Bytes sent, Bytes received) const;
+  const Row* find(Collective collective, Bytes sent, Bytes received) const;
 
  private:
   void add(Context& context, const std::shared_ptr<Streams>& streams, Tune tune, WaitPolicy wait,
            Combining combining);
 
   SizesElsewhere elsewhere_ = SizesElsewhere::unknown;
-  std::array<std::optional<Way>, 2> ways_;  // by collective
+  std::array<std::optional<Row>, 2> rows_;  // by collective
 };
 
 }  // namespace tonari

@@ -24,27 +24,27 @@ bool LongMessages::decided(Size& size) const {
 }
 
 void LongMessages::took(Clock::duration time) {
-  add_call(trying_->ways[reads_], time);
-  const auto& [parts, read] = trying_->ways;
+  add_call(trying_->protocols[reads_], time);
+  const auto& [parts, read] = trying_->protocols;
   if (parts.enough() && read.enough()) trying_->reads = reading_pays(*trying_);
   trying_ = nullptr;
 }
 
-void LongMessages::add_call(Way& way, Clock::duration time) const {
+void LongMessages::add_call(Protocol& protocol, Clock::duration time) const {
   if (sample_ == Sample::call) {
-    if (way.calls++ > 0) way.add(time);  // the first one also touches pages
+    if (protocol.calls++ > 0) protocol.add(time);  // the first one also touches pages
     return;
   }
-  if (way.turn != turn()) way.end_turn(), way.turn = turn();
-  (way.calls++ == 0 ? way.first : way.others) += time;
+  if (protocol.turn != turn()) protocol.end_turn(), protocol.turn = turn();
+  (protocol.calls++ == 0 ? protocol.first : protocol.others) += time;
 }
 
-void LongMessages::Way::add(Clock::duration time) {
+void LongMessages::Protocol::add(Clock::duration time) {
   if (!enough()) times[known++] = time;
 }
 
 // Between other calls of the program, a turn may have a single one of this length.
-void LongMessages::Way::end_turn() {
+void LongMessages::Protocol::end_turn() {
   if (calls > 0) add(calls == 1 ? first : others / (calls - 1));
   calls = 0, first = others = {};
 }
@@ -52,10 +52,10 @@ void LongMessages::Way::end_turn() {
 // Ranks whose turns took about the same must not choose differently, since a sender of what is read
 // waits for its receiver. So where they share cores, there must be more to win.
 bool LongMessages::reading_pays(Size& size) const {
-  auto& [parts, read] = size.ways;
+  auto& [parts, read] = size.protocols;
   if (sample_ == Sample::call)
     return *std::ranges::min_element(read.times) < *std::ranges::min_element(parts.times);
-  for (Way* way : {&parts, &read}) std::ranges::sort(way->times);
+  for (Protocol* protocol : {&parts, &read}) std::ranges::sort(protocol->times);
   return 8 * read.times[samples / 2] < 7 * parts.times[samples / 2];
 }
 

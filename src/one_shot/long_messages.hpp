@@ -35,7 +35,7 @@ class LongMessages {
 
   // An exchange begins whose longest message between the limits has so many bytes; 0: it has none.
   // Returns whether such messages are to be read where they lie. While both are tried, ranks that
-  // have begun equally many exchanges get equal answers: the times of one way then do not depend on
+  // have begun equally many exchanges get equal answers: the times of one then do not depend on
   // which one the others try.
   bool begin(Bytes longest);
   // Whether the time of this exchange is asked for. It counts what is spent in calls, not between.
@@ -43,7 +43,7 @@ class LongMessages {
   void took(Clock::duration time);
 
  private:
-  struct Way {
+  struct Protocol {
     std::array<Clock::duration, samples> times{};
     std::uint32_t known = 0;  // of them
     // The turn that runs, its first call and the sum of the others.
@@ -55,14 +55,14 @@ class LongMessages {
     void add(Clock::duration time);
     void end_turn();
   };
-  struct Size {               // messages of one power of two
-    std::array<Way, 2> ways;  // in parts, read
+  struct Size {                         // messages of one power of two
+    std::array<Protocol, 2> protocols;  // in parts, read
     std::optional<bool> reads;
     std::uint32_t calls = 0;  // since that was decided
   };
   bool decided(Size& size) const;
   std::uint64_t turn() const { return calls_ / calls_in_turn; }
-  void add_call(Way& way, Clock::duration time) const;
+  void add_call(Protocol& protocol, Clock::duration time) const;
   bool reading_pays(Size& size) const;
 
   Sample sample_;

@@ -96,8 +96,8 @@ void agree_on_neighborhood(MPI_Comm comm, Communicator& state) {
 
 // Collective, for calls in place.
 void ask_about_in_place(MPI_Comm comm, Communicator& state) {
-  int between_groups = 1;
-  if (PMPI_Comm_test_inter(comm, &between_groups) != MPI_SUCCESS || between_groups) {
+  int inter = 1;
+  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter) {
     state.dispatch(Kind::in_place) = Dispatch(Backend::native);
     state.in_place_asked = true;
     return;
@@ -126,8 +126,8 @@ void describe(MPI_Comm comm, Communicator& state) {
 }  // namespace
 
 bool has_neighborhood(MPI_Comm comm) {
-  int between_groups = 0, topology = MPI_UNDEFINED;
-  if (PMPI_Comm_test_inter(comm, &between_groups) != MPI_SUCCESS || between_groups) return false;
+  int inter = 0, topology = MPI_UNDEFINED;
+  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter) return false;
   return PMPI_Topo_test(comm, &topology) == MPI_SUCCESS && topology != MPI_UNDEFINED;
 }
 

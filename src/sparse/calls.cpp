@@ -13,7 +13,7 @@ namespace {
 // All ranks know whether that is so.
 std::shared_ptr<SharedComm> shared_of(MPI_Comm comm) {
   require_comm(comm, "comm");
-  require_one_group(comm);
+  require_intracommunicator(comm);
   return SharedComm::of(comm);
 }
 

@@ -13,7 +13,7 @@ std::unique_ptr<PairMessages> connect_pairs(SharedComm& shared) {
     if (rank != shared.rank()) others.push_back({rank, {0}, {0}, {0}});
   shared.reserve_tags(stream_tags);
   auto streams =
-      std::make_unique<Streams>(shared.connect_group(nodes), std::move(others), shared.exchanges(),
+      std::make_unique<Streams>(shared.connect_comm(nodes), std::move(others), shared.exchanges(),
                                 shared.first_tag(), PairMessages::board_bytes);
   shared.take_tags(stream_tags);
   return std::make_unique<PairMessages>(

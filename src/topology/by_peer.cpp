@@ -13,15 +13,16 @@ ByPeer::ByPeer(std::span<const std::int32_t> list) {
   const std::span<std::uint32_t> all(blocks_);
   for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
     while (end < all.size() && list[all[end]] == list[all[begin]]) ++end;
-    groups_.push_back({list[all[begin]], all.subspan(begin, end - begin)});
+    peers_.push_back({list[all[begin]], all.subspan(begin, end - begin)});
   }
 }
 
-std::size_t ByPeer::find(std::int32_t peer) const {
-  const auto group = std::lower_bound(groups_.begin(), groups_.end(), peer,
-                                      [](const Group& g, std::int32_t p) { return g.peer < p; });
+std::size_t ByPeer::find(std::int32_t rank) const {
+  const auto found =
+      std::lower_bound(peers_.begin(), peers_.end(), rank,
+                       [](const Peer& peer, std::int32_t wanted) { return peer.rank < wanted; });
   return static_cast<std::size_t>(
-      (group != groups_.end() && group->peer == peer ? group : groups_.end()) - groups_.begin());
+      (found != peers_.end() && found->rank == rank ? found : peers_.end()) - peers_.begin());
 }
 
 }  // namespace tonari

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The entries of a list of ranks, grouped by the rank they name.
+// The entries of a list of ranks, by the rank they name.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace tonari {
 
 class ByPeer {
  public:
-  struct Group {
-    std::int32_t peer;
+  struct Peer {
+    std::int32_t rank;
     // the positions in the list, ascending unless a caller sorts otherwise
     std::span<std::uint32_t> blocks;
   };
@@ -21,13 +21,13 @@ class ByPeer {
   ByPeer(const ByPeer&) = delete;
   ByPeer& operator=(const ByPeer&) = delete;
 
-  const std::vector<Group>& groups() const { return groups_; }  // peers ascending
-  // The number of the rank's group; groups().size() if there is none.
-  std::size_t find(std::int32_t peer) const;
+  const std::vector<Peer>& peers() const { return peers_; }  // ascending
+  // The rank's number in that list; peers().size() if it is not there.
+  std::size_t find(std::int32_t rank) const;
 
  private:
   std::vector<std::uint32_t> blocks_;
-  std::vector<Group> groups_;
+  std::vector<Peer> peers_;
 };
 
 }  // namespace tonari

@@ -98,7 +98,7 @@ std::unique_ptr<SharedVector> by_fastest_route(const std::shared_ptr<SharedComm>
 
 std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, const VectorLists& lists, MPI_Info info,
                                           Output output, const std::optional<Error>& wrong) {
-  require_one_group(comm);  // all ranks know
+  require_intracommunicator(comm);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
   Settings settings;
   agree_on_arguments(

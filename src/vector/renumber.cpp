@@ -12,7 +12,7 @@
 namespace tonari {
 
 Renumbering renumber(MPI_Comm comm, const VectorLists& lists, Output output) {
-  require_one_group(comm);  // all ranks know
+  require_intracommunicator(comm);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
   agree_on_arguments(
       shared->comm(), MPI_INFO_NULL, output, [&] { lists.check(shared->ranks()); },

@@ -37,9 +37,9 @@ int key() {
   return made_once;
 }
 
-bool is_group_of_one_kind(MPI_Comm comm) {
-  int between_groups = 1;
-  return PMPI_Comm_test_inter(comm, &between_groups) == MPI_SUCCESS && !between_groups;
+bool is_intracommunicator(MPI_Comm comm) {
+  int inter = 1;
+  return PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter;
 }
 
 std::vector<int> world_ranks(MPI_Comm comm) {
@@ -60,7 +60,7 @@ const Members& make(MPI_Comm comm) {
   const Members* state = &unwatched;
   {
     const std::lock_guard lock(making);
-    if (live < most_live && is_group_of_one_kind(comm)) {
+    if (live < most_live && is_intracommunicator(comm)) {
       state = new Members{++made, world_ranks(comm)};
       ++live;
     }

@@ -7,7 +7,7 @@
 #include <bit>
 #include <map>
 
-#include "watch/groups.hpp"
+#include "watch/matches.hpp"
 #include "watch/rehearsal.hpp"
 
 namespace tonari::watch {
@@ -83,11 +83,11 @@ std::vector<Outline> outlines(const std::vector<Candidate>& mine, MPI_Comm comm)
   return read_all;
 }
 
-// This rank's candidates in the group: none or one, if it is whole.
-std::vector<Candidate*> mine_in(const Group& group, const std::vector<Outline>& all, int rank,
+// This rank's candidates in the match: none or one, if that is whole.
+std::vector<Candidate*> mine_in(const Match& match, const std::vector<Outline>& all, int rank,
                                 std::vector<Candidate>& mine) {
   std::vector<Candidate*> found;
-  for (const std::size_t member : group.members)
+  for (const std::size_t member : match.members)
     if (all[member].rank == rank)
       found.push_back(&*std::ranges::find(mine, all[member].key, &Candidate::key));
   return found;
@@ -112,16 +112,16 @@ void replay_all(std::vector<Candidate>& mine, std::size_t most) {
     one.replay.why = ranks <= most_ranks ? "others took more time" : "too many ranks";
   const std::vector<Outline> all = outlines(mine, comm);
   std::vector<std::pair<Candidate*, std::uint64_t>> named;
-  for (const Group& group : groups_of(all)) {
-    const std::vector<Candidate*> here = mine_in(group, all, rank, mine);
+  for (const Match& match : matches_of(all)) {
+    const std::vector<Candidate*> here = mine_in(match, all, rank, mine);
     Replay replay{.how = {}, .why = {}};
-    if (!group.whole)
+    if (!match.whole)
       replay.why = "ranks do not expect what others send";
     else if (most == 0)
       replay.why = "others took more time";
     else
       --most, replay = replay_of(here, comm);
-    for (Candidate* one : here) one->replay = replay, named.emplace_back(one, group.key);
+    for (Candidate* one : here) one->replay = replay, named.emplace_back(one, match.key);
   }
   for (const auto& [candidate, key] : named) candidate->key = key;
   PMPI_Comm_free(&comm);

@@ -261,8 +261,9 @@ TEST(ReadTopology, WithoutATopologyItSaysWhatToDo) {
   const OwnedComm mine(half);
   MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? world_size() / 2 : 0, 5, &between);
   const OwnedComm both(between);
-  EXPECT_EQ(std::string(test::error_of([&] { require_one_group(between); }).what()).substr(0, 37),
-            "an intercommunicator has no Cartesian");
+  EXPECT_EQ(
+      std::string(test::error_of([&] { require_intracommunicator(between); }).what()).substr(0, 37),
+      "an intercommunicator has no Cartesian");
 }
 
 TEST(ReadRanks, TakesRanksAndMPI_PROC_NULL) {

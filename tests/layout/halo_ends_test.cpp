@@ -25,8 +25,8 @@ using test::for_cells;
 class HaloWorld {
  public:
   // brick: of cells with one field of a byte; all 0: arrays.
-  HaloWorld(const Decomposition& parts, const Cells& brick, HaloWay way, bool piecewise)
-      : parts_(parts), brick_(brick), way_(way) {
+  HaloWorld(const Decomposition& parts, const Cells& brick, HaloMethod method, bool piecewise)
+      : parts_(parts), brick_(brick), method_(method) {
     for (int rank = 0; rank < ranks(); ++rank) {
       std::vector<const BrickLayout*> bricks;
       first_.emplace_back(1, 0);
@@ -41,7 +41,7 @@ class HaloWorld {
         layout_.push_back(bricked() ? bricks.back() : nullptr);
         first_.back().push_back(first_.back().back() + cells(rank, s));
       }
-      steps_.push_back(halo_ends(parts, rank, bricks, way));
+      steps_.push_back(halo_ends(parts, rank, bricks, method));
       plans_.push_back(make_halo_plan(rank, steps_.back(), piecewise));
     }
     piecewise_ = piecewise;
@@ -124,7 +124,8 @@ class HaloWorld {
     for (int s = 0; s < parts_.subdomains(); ++s)
       for (const Region v : directions(dims)) {
         const auto owner = parts_.neighbor(rank, s, v);
-        if (!owner || (way_.reach == Reach::faces && !way_.shift && !is_face(v, dims))) continue;
+        if (!owner || (method_.reach == Reach::faces && !method_.shift && !is_face(v, dims)))
+          continue;
         const GridBox box = parts_.box(rank, s), theirs = parts_.box(owner->rank, owner->subdomain);
         for_cells(ghost_box(box, v), dims, [&](const Cells& x) {
           Cells there = x;
@@ -201,7 +202,7 @@ class HaloWorld {
 
   Decomposition parts_;
   Cells brick_;
-  HaloWay way_;
+  HaloMethod method_;
   bool piecewise_;
   std::vector<std::unique_ptr<BrickLayout>> layouts_;
   std::vector<const BrickLayout*> layout_;         // of all subdomains of all ranks
@@ -210,20 +211,21 @@ class HaloWorld {
   std::vector<Plan> plans_;
 };
 
-std::string describe(const Decomposition& parts, HaloWay way) {
-  std::string line = way.shift ? "shift" : way.regions ? "regions" : "";
-  line += way.reach == Reach::faces ? " faces" : "";
+std::string describe(const Decomposition& parts, HaloMethod method) {
+  std::string line = method.shift ? "shift" : method.regions ? "regions" : "";
+  line += method.reach == Reach::faces ? " faces" : "";
   for (int k = 0; k < parts.dims(); ++k)
     line += text(" [", parts.ranks.size(k), " ranks x ", parts.per_rank[zu(k)], ", -",
                  parts.lower[zu(k)], " +", parts.upper[zu(k)], "]");
   return line;
 }
 
-void expect_proven(const Decomposition& parts, const Cells& brick, HaloWay way, bool piecewise) {
-  const HaloWorld world(parts, brick, way, piecewise);
+void expect_proven(const Decomposition& parts, const Cells& brick, HaloMethod method,
+                   bool piecewise) {
+  const HaloWorld world(parts, brick, method, piecewise);
   const Proof messages = world.messages(), cells = world.all_cells();
-  EXPECT_TRUE(messages) << messages.what << ":" << describe(parts, way);
-  EXPECT_TRUE(cells) << cells.what << ":" << describe(parts, way);
+  EXPECT_TRUE(messages) << messages.what << ":" << describe(parts, method);
+  EXPECT_TRUE(cells) << cells.what << ":" << describe(parts, method);
 }
 
 // Few cells: a proof looks at each pair of accesses to one of them.
@@ -278,8 +280,8 @@ TEST(HaloPlans, SendAsManyMessagesAsThePaperCounts) {
   for (std::size_t k = 0; k < 3; ++k)
     parts.per_rank[k] = 1, parts.lower[k] = parts.upper[k] = 1, parts.cuts[k] = {3, 3, 3};
   const Cells brick{1, 1, 1};
-  const auto sends = [&](const Cells& b, HaloWay way, bool piecewise) {
-    return HaloWorld(parts, b, way, piecewise).sends(13);
+  const auto sends = [&](const Cells& b, HaloMethod method, bool piecewise) {
+    return HaloWorld(parts, b, method, piecewise).sends(13);
   };
   EXPECT_EQ(sends({}, {}, false), 26);
   EXPECT_EQ(sends({}, {.reach = Reach::faces}, false), 6);

@@ -143,7 +143,7 @@ TEST_F(VectorErrors, Intercommunicators) {
   tonari_vector vector = TONARI_VECTOR_NULL;
   expect_everywhere(
       tonari_vector_create(between, c.first, c.owned, c.needed, c.list, MPI_INFO_NULL, &vector),
-      TONARI_ERR_TOPOLOGY, {"intercommunicator", "one group"});
+      TONARI_ERR_TOPOLOGY, {"intercommunicator", "intracommunicator"});
   EXPECT_EQ(vector, TONARI_VECTOR_NULL);
   MPI_Comm_free(&between);
   MPI_Comm_free(&half);

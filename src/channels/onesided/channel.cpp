@@ -60,11 +60,11 @@ std::uint64_t room_for_windows(const Node& node) {
 // If no window can be made, or memory is too small, the channel is not used.
 std::shared_ptr<Link> connect(Connecting& c) {
   OneSided::Options options = window_options(c.detail);
-  options.free = room_for_windows(*c.group.node);
-  options.node = c.group.node->ranks();
-  c.group.agree(std::nullopt);  // from here on the channel agrees in its own way
+  options.free = room_for_windows(*c.on.node);
+  options.node = c.on.node->ranks();
+  c.on.agree(std::nullopt);  // from here on the channel agrees in its own way
   try {
-    return OneSided::make(c.group.windows(), c.out, c.in, options);
+    return OneSided::make(c.on.windows(), c.out, c.in, options);
   } catch (const Error& error) {
     if (error.code() != Errc::mpi) throw;
     c.refusal = error.what();

@@ -44,9 +44,9 @@ double price(const Offer& offer, const std::string& detail) {
 
 // Agrees that all ranks have succeeded so far. Missing memory is a reason to do without; anything
 // else is an error.
-bool all_well(const ConnectGroup& group, const std::optional<Error>& mine, std::string& refusal) {
+bool all_well(const ConnectComm& on, const std::optional<Error>& mine, std::string& refusal) {
   try {
-    group.agree(mine);
+    on.agree(mine);
     return true;
   } catch (const Error& error) {
     if (error.code() != Errc::memory) throw;
@@ -57,9 +57,9 @@ bool all_well(const ConnectGroup& group, const std::optional<Error>& mine, std::
 
 std::shared_ptr<Link> connect(Connecting& c) {
   SharedLimits limits = shared_limits(c.detail);
-  if (!c.group.reads_memory) limits.single_copy = 0;
+  if (!c.on.reads_memory) limits.single_copy = 0;
   limits.views = c.views;
-  return connect_segments(c.group, c.in, c.out, limits, c.refusal);
+  return connect_segments(c.on, c.in, c.out, limits, c.refusal);
 }
 
 }  // namespace
@@ -71,28 +71,28 @@ SharedLimits shared_limits(const std::string& detail) {
   return limits;
 }
 
-std::shared_ptr<SharedLink> connect_segments(const ConnectGroup& group,
+std::shared_ptr<SharedLink> connect_segments(const ConnectComm& on,
                                              const std::vector<EdgeMessage>& in,
                                              const std::vector<EdgeMessage>& out,
                                              const SharedLimits& limits, std::string& refusal) {
   std::shared_ptr<SharedLink> link;
-  std::optional<Error> error = error_of(
-      [&] { link = std::make_shared<SharedLink>(group.node, group.rank, in, out, limits); });
+  std::optional<Error> error =
+      error_of([&] { link = std::make_shared<SharedLink>(on.node, on.rank, in, out, limits); });
   // Tells every sender where its messages go. An empty name says that the rank made no inbox.
   const SegmentName mine = link ? link->segment() : SegmentName{};
   std::map<std::int32_t, SegmentName> theirs;
-  ControlMessages names(group.comm, segment_names);
+  ControlMessages names(on.comm, segment_names);
   for (const EdgeMessage& m : out)
     if (const auto [name, fresh] = theirs.try_emplace(m.peer); fresh)
       names.recv(std::span(&name->second, 1), m.peer);
   std::set<std::int32_t> senders;
   for (const EdgeMessage& m : in)
     if (senders.insert(m.peer).second) names.send(std::span(&mine, 1), m.peer);
-  names.exchange([&] { group.agree(std::nullopt); });
+  names.exchange([&] { on.agree(std::nullopt); });
   // A rank that finds that a receiver has made nothing lets that one say why.
   bool attached = false;
   if (!error) error = error_of([&] { attached = link->attach(theirs); });
-  if (!all_well(group, error, refusal)) return nullptr;
+  if (!all_well(on, error, refusal)) return nullptr;
   link->finish_attach();
   return attached ? link : nullptr;
 }

@@ -18,7 +18,7 @@ SharedLimits shared_limits(const std::string& detail);
 // Collective. `in` and `out` are messages between this rank and others of its node. Returns null,
 // with the reason, on all ranks if some lack memory; null, too, where a receiver has made nothing.
 // Other errors are thrown on all ranks.
-std::shared_ptr<SharedLink> connect_segments(const ConnectGroup& group,
+std::shared_ptr<SharedLink> connect_segments(const ConnectComm& on,
                                              const std::vector<EdgeMessage>& in,
                                              const std::vector<EdgeMessage>& out,
                                              const SharedLimits& limits, std::string& refusal);

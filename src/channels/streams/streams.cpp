@@ -42,9 +42,9 @@ struct RingName {
 };
 
 // Whether all ranks have come so far with the memory that they need; anything else is an error.
-bool all_have_memory(const ConnectGroup& group, const std::optional<Error>& mine) {
+bool all_have_memory(const ConnectComm& on, const std::optional<Error>& mine) {
   try {
-    group.agree(mine);
+    on.agree(mine);
     return true;
   } catch (const Error& error) {
     if (error.code() != Errc::memory) throw;
@@ -61,10 +61,10 @@ struct Streams::Rings {
   std::vector<RingName> mine = {}, theirs = {};
 };
 
-Streams::Streams(const ConnectGroup& group, std::vector<NeighborEdges> neighbors,
+Streams::Streams(const ConnectComm& on, std::vector<NeighborEdges> neighbors,
                  const std::shared_ptr<const OwnedComm>& comm, int first_tag,
                  std::size_t board_bytes)
-    : node_(group.node), comm_(comm), rank_(group.rank) {
+    : node_(on.node), comm_(comm), rank_(on.rank) {
   make_peers(std::move(neighbors));
   Rings rings{.board_bytes = board_bytes, .peers = {}};
   for (std::size_t k = 0; k < count_; ++k)
@@ -79,7 +79,7 @@ Streams::Streams(const ConnectGroup& group, std::vector<NeighborEdges> neighbors
     theirs[k].push_back(eager_part);
   }
   const std::optional<Error> error = error_of([&] { make_rings(rings); });
-  ControlMessages told(group.comm, segment_names);
+  ControlMessages told(on.comm, segment_names);
   for (std::size_t k = 0; k < count_; ++k) {
     if (theirs[k].size() > 1) told.recv(std::span(theirs[k]), peers_[k].edges.rank);
     if (mine[k].size() > 1) told.send(std::span(mine[k]), peers_[k].edges.rank);
@@ -89,10 +89,10 @@ Streams::Streams(const ConnectGroup& group, std::vector<NeighborEdges> neighbors
     told.send(std::span(&rings.mine[n], 1), peers_[rings.peers[n]].edges.rank);
   }
   bool shares = false;
-  told.exchange([&] { shares = all_have_memory(group, error); });
+  told.exchange([&] { shares = all_have_memory(on, error); });
   for (std::size_t k = 0; k < count_; ++k)
     std::copy_n(theirs[k].begin(), peers_[k].sent_numbers.size(), peers_[k].sent_numbers.begin());
-  if (!shares || !attach(group, rings)) {
+  if (!shares || !attach(on, rings)) {
     own_ = {};
     for (std::size_t k = 0; k < count_; ++k) {
       peers_[k].out.reset(), peers_[k].in.reset();
@@ -140,7 +140,7 @@ void Streams::make_rings(Rings& rings) {
 }
 
 // Collective. Whether ranks of the nodes share memory now, all that could.
-bool Streams::attach(const ConnectGroup& group, const Rings& rings) {
+bool Streams::attach(const ConnectComm& on, const Rings& rings) {
   const std::optional<Error> error = error_of([&] {
     for (std::size_t n = 0; n < rings.peers.size(); ++n) {
       StreamPeer& peer = peers_[rings.peers[n]];
@@ -157,10 +157,10 @@ bool Streams::attach(const ConnectGroup& group, const Rings& rings) {
                                            name.payload);
       peer.in = std::make_unique<RingIn>(MessageRing(own_.data() + mine.at, mine.payload));
       peer.shared = true;
-      peer.reads_memory = group.reads_memory;
+      peer.reads_memory = on.reads_memory;
     }
   });
-  if (!all_have_memory(group, error)) return false;
+  if (!all_have_memory(on, error)) return false;
   own_.finish_attach();
   any_shared_ = !rings.peers.empty();
   return true;

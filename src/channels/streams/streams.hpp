@@ -55,7 +55,7 @@ class Streams {
   // Collective. neighbors: ascending ranks, without this one. comm, first_tag: for messages between
   // nodes; stream_tags tags belong to the streams. Where memory cannot be shared, all go by MPI.
   // board_bytes: the same on all ranks. Throws on all ranks what else went wrong.
-  Streams(const ConnectGroup& group, std::vector<NeighborEdges> neighbors,
+  Streams(const ConnectComm& on, std::vector<NeighborEdges> neighbors,
           const std::shared_ptr<const OwnedComm>& comm, int first_tag, std::size_t board_bytes = 0);
   // Not collective, but all ranks must do the same: all messages go by MPI, also on a node. When
   // all ranks are known to have them, and before the first exchange, tell_numbers() is due.
@@ -97,7 +97,7 @@ class Streams {
   struct Rings;
   void make_peers(std::vector<NeighborEdges> neighbors);
   void make_rings(Rings& rings);
-  bool attach(const ConnectGroup& group, const Rings& rings);
+  bool attach(const ConnectComm& on, const Rings& rings);
   void open_mpi(StreamPeer& peer, int first_tag, std::size_t sent, std::size_t received);
   bool has_left_by_mpi(const StreamPeer& peer) const;
 

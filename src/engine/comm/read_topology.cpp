@@ -40,13 +40,12 @@ Grid require_grid(MPI_Comm comm, int most) {
   return *grid;
 }
 
-void require_one_group(MPI_Comm comm) {
-  int between_groups = 0;
-  check_mpi(MPI_Comm_test_inter(comm, &between_groups), "MPI_Comm_test_inter");
-  if (between_groups)
-    fail(
-        Errc::topology,
-        "an intercommunicator has no Cartesian or graph topology; use a communicator of one group");
+void require_intracommunicator(MPI_Comm comm) {
+  int inter = 0;
+  check_mpi(MPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
+  if (inter)
+    fail(Errc::topology,
+         "an intercommunicator has no Cartesian or graph topology; use an intracommunicator");
 }
 
 namespace {

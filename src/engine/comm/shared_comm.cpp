@@ -265,7 +265,7 @@ RankGroup& SharedComm::group() {
   return *group_;
 }
 
-ConnectGroup SharedComm::connect_group(const NodeMap& nodes) {
+ConnectComm SharedComm::connect_comm(const NodeMap& nodes) {
   return {comm(),
           rank_,
           nodes.node,

@@ -79,7 +79,7 @@ class SharedComm {
 
   FamilyObjects& families() { return families_; }
   // For those who connect its ranks.
-  ConnectGroup connect_group(const NodeMap& nodes);
+  ConnectComm connect_comm(const NodeMap& nodes);
 
   // Collective.
   Windows& windows();

@@ -19,8 +19,8 @@ Bytes message_bytes(const Plan& plan, OpId op, const Binding& binding) {
 // Connects the messages of one plan, each by the first channel that carries it.
 class Connector {
  public:
-  Connector(const ConnectGroup& group, const Binding& binding, bool views, Wiring& wiring)
-      : group_(group), binding_(binding), views_(views), wiring_(wiring) {
+  Connector(const ConnectComm& on, const Binding& binding, bool views, Wiring& wiring)
+      : on_(on), binding_(binding), views_(views), wiring_(wiring) {
     wiring.edges.in.resize(wiring.plan->size());
     wiring.edges.out.resize(wiring.plan->size());
     taken_.resize(wiring.plan->size());
@@ -28,7 +28,7 @@ class Connector {
 
   // Collective. Connects the remaining messages that the channel carries.
   void connect(const ChannelChoice::Part& part) {
-    Connecting given{group_, part.detail, views_, {}, {}};
+    Connecting given{on_, part.detail, views_, {}, {}};
     std::vector<OpId> in, out;
     for (OpId op = 0; op < wiring_.plan->size(); ++op) {
       if (taken_[op] || !carries(*part.row, (*wiring_.plan)[op])) continue;
@@ -50,11 +50,11 @@ class Connector {
 
  private:
   bool carries(const Channel& row, const Operation& o) const {
-    return o.kind != Kind::copy && o.peer != group_.rank &&
-           (row.carries == Carries::messages || group_.node->here(o.peer));
+    return o.kind != Kind::copy && o.peer != on_.rank &&
+           (row.carries == Carries::messages || on_.node->here(o.peer));
   }
 
-  const ConnectGroup& group_;
+  const ConnectComm& on_;
   const Binding& binding_;
   bool views_;
   Wiring& wiring_;
@@ -77,8 +77,8 @@ Wiring wire_native(Context& context, Purpose purpose) {
 
 }  // namespace
 
-ConnectGroup connect_group(Context& context) {
-  return context.shared().connect_group(context.nodes());
+ConnectComm connect_comm(Context& context) {
+  return context.shared().connect_comm(context.nodes());
 }
 
 Wiring wire(Context& context, const Candidate& candidate, const Settings& settings,
@@ -88,8 +88,8 @@ Wiring wire(Context& context, const Candidate& candidate, const Settings& settin
   if (candidate.channel.edges.empty()) return wiring;
   wiring.plan = plan_of(candidate, settings, context.rank());
   const Binding bound = binding_of(candidate, binding);
-  const ConnectGroup group = connect_group(context);
-  Connector connector(group, bound, settings.recv_view, wiring);
+  const ConnectComm on = connect_comm(context);
+  Connector connector(on, bound, settings.recv_view, wiring);
   for (const ChannelChoice::Part& part : candidate.channel.edges)
     if (wiring.refusal.empty()) connector.connect(part);
   if (!wiring.refusal.empty()) wiring.edges = {};

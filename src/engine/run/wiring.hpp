@@ -24,7 +24,7 @@ struct Wiring {
 enum class Purpose { trial, race, request };
 
 // All ranks of the context, in the form that channels use. It refers to the context.
-ConnectGroup connect_group(Context& context);
+ConnectComm connect_comm(Context& context);
 
 // Collective for candidates on channels with edges and for MPI's own collectives, else local and
 // empty. Throws the same error on all ranks.

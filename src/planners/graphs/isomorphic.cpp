@@ -145,21 +145,21 @@ std::vector<std::size_t> common_order(RankGroup& group, std::size_t size,
 std::vector<std::int32_t> recv_blocks(const Grid& grid, const Vertex& vertex,
                                       const std::vector<Vec>& offsets) {
   const ByPeer by_source(vertex.sources);
-  for (const ByPeer::Group& group : by_source.groups())
-    std::sort(group.blocks.begin(), group.blocks.end(), [&](std::uint32_t a, std::uint32_t b) {
+  for (const ByPeer::Peer& peer : by_source.peers())
+    std::sort(peer.blocks.begin(), peer.blocks.end(), [&](std::uint32_t a, std::uint32_t b) {
       return vertex.origins[a] < vertex.origins[b];
     });
-  std::vector<std::size_t> taken(by_source.groups().size() + 1, 0);
+  std::vector<std::size_t> taken(by_source.peers().size() + 1, 0);
   std::vector<std::int32_t> blocks(offsets.size(), -1);
   const Vec here = grid.coordinates(vertex.rank);
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     const int source = grid.rank_at(here - offsets[i]);
     if (source < 0) continue;
     const std::size_t g = by_source.find(source);
-    if (g == by_source.groups().size() || taken[g] == by_source.groups()[g].blocks.size())
+    if (g == by_source.peers().size() || taken[g] == by_source.peers()[g].blocks.size())
       fail(Errc::internal, "rank ", vertex.rank, " lacks a block from rank ", source,
            ", which sends it");
-    blocks[i] = static_cast<std::int32_t>(by_source.groups()[g].blocks[taken[g]++]);
+    blocks[i] = static_cast<std::int32_t>(by_source.peers()[g].blocks[taken[g]++]);
   }
   return blocks;
 }

@@ -32,10 +32,10 @@ template <class About>
 void send_per_target(RankGroup& group, std::size_t k, const Vertex& vertex, About about) {
   const ByPeer by_target(vertex.targets);
   std::vector<Word> words;
-  for (const ByPeer::Group& target : by_target.groups()) {
+  for (const ByPeer::Peer& target : by_target.peers()) {
     words.clear();
     for (std::uint32_t block : target.blocks) words.push_back(about(block));
-    group.send(k, target.peer, words);
+    group.send(k, target.rank, words);
   }
 }
 
@@ -63,10 +63,10 @@ std::vector<Meeting> meetings(const ByPeer& by_source, std::span<const GroupMess
     for (; message != inbox.end() && message->from < peer; ++message)
       all.push_back({message->from, {}, message->words});
   };
-  for (const ByPeer::Group& group : by_source.groups()) {
-    unexpected_below(group.peer);
-    const bool comes = message != inbox.end() && message->from == group.peer;
-    all.push_back({group.peer, group.blocks, comes ? (message++)->words : std::span<const Word>()});
+  for (const ByPeer::Peer& peer : by_source.peers()) {
+    unexpected_below(peer.rank);
+    const bool comes = message != inbox.end() && message->from == peer.rank;
+    all.push_back({peer.rank, peer.blocks, comes ? (message++)->words : std::span<const Word>()});
   }
   unexpected_below(std::numeric_limits<std::int32_t>::max());
   return all;
@@ -97,7 +97,7 @@ std::optional<Error> find_difference(const Vertex& vertex, std::span<const Group
                                      Collective collective, const BlockSizes& sizes) {
   const ByPeer by_source(vertex.sources);
   for (const GroupMessage& message : inbox) {
-    std::span<std::uint32_t> slots = by_source.groups()[by_source.find(message.from)].blocks;
+    std::span<std::uint32_t> slots = by_source.peers()[by_source.find(message.from)].blocks;
     std::sort(slots.begin(), slots.end(), [&](std::uint32_t a, std::uint32_t b) {
       return vertex.origins[a] < vertex.origins[b];
     });

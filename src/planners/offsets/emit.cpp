@@ -25,7 +25,7 @@ struct HopsByStep {
   }
 };
 
-HopsByStep group(const Routing& routing) {
+HopsByStep hops_by_step(const Routing& routing) {
   HopsByStep by;
   by.begin.assign(routing.steps().size() + 1, 0);
   for (std::size_t i = 0; i < routing.blocks(); ++i)
@@ -139,7 +139,7 @@ int peer(const Routing& routing, const Vec& position) {
 Plan emit_alltoall(const Routing& routing, int rank, EmitOptions options) {
   Builder builder(rank, routing.blocks());
   builder.reserve(2 * routing.steps().size() + 1, 2 * routing.hops() + routing.blocks());
-  const HopsByStep by = group(routing);
+  const HopsByStep by = hops_by_step(routing);
   const Presence presence(routing, rank);
   AlltoallSlots slots(routing, presence, options.storage, builder);
   copy_own_blocks(builder, routing, Collective::alltoall);

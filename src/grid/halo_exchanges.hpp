@@ -17,8 +17,8 @@
 
 namespace tonari {
 
-// Of one kind: one exchange, or several of which starts choose.
-struct HaloWays {
+// The exchanges of one kind: one, or several of which starts choose.
+struct HaloExchanges {
   // Each with its names. The label tells it from the others.
   std::vector<std::shared_ptr<Prepared>> all = {};
   // that they use from the context's first one on: free for other kinds, too, until one is chosen,
@@ -38,7 +38,7 @@ struct HaloTask {
 };
 
 // Collective. contenders: at most so many; more than one only for a part whose starts choose.
-HaloWays build_ways(const HaloTask& task, HaloKind kind, std::size_t contenders,
-                    const std::shared_ptr<const GridMark>& mark);
+HaloExchanges build_exchanges(const HaloTask& task, HaloKind kind, std::size_t contenders,
+                              const std::shared_ptr<const GridMark>& mark);
 
 }  // namespace tonari

@@ -26,14 +26,14 @@ struct Outline {
   std::vector<Partner> partners;  // by rank
 };
 
-struct Group {
-  std::uint64_t key = 0;             // of the outline that took the most time; no other group's
+struct Match {
+  std::uint64_t key = 0;             // of the outline that took the most time; no other match's
   double seconds = 0.0;              // of all ranks
   std::vector<std::size_t> members;  // places in the list of outlines; of a rank one, if whole
   bool whole = true;                 // everybody expects what the others send
 };
 
 // Those first that took the most time. All outlines are in one of them.
-std::vector<Group> groups_of(const std::vector<Outline>& outlines);
+std::vector<Match> matches_of(const std::vector<Outline>& outlines);
 
 }  // namespace tonari::watch

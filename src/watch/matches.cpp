@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "watch/groups.hpp"
+#include "watch/matches.hpp"
 
 #include <algorithm>
 #include <map>
@@ -36,37 +36,37 @@ bool sizes_are_equal(const Outline& a, const Outline& b) {
   return out.bytes == in.room && in.bytes == out.room;
 }
 
-class Grouping {
+class Matching {
  public:
-  explicit Grouping(const std::vector<Outline>& all) : all_(all), taken_(all.size()) {
+  explicit Matching(const std::vector<Outline>& all) : all_(all), taken_(all.size()) {
     for (std::size_t k = 0; k < all.size(); ++k) of_rank_[all[k].rank].push_back(k);
   }
 
-  std::vector<Group> groups() {
+  std::vector<Match> matches() {
     std::vector<std::size_t> order(all_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::ranges::greater{},
                              [&](std::size_t k) { return all_[k].seconds; });
     for (const std::size_t seed : order)
       if (!taken_[seed]) join(grown(seed));
-    std::ranges::stable_sort(groups_, std::ranges::greater{}, &Group::seconds);
-    return groups_;
+    std::ranges::stable_sort(matches_, std::ranges::greater{}, &Match::seconds);
+    return matches_;
   }
 
  private:
   // From a pattern over its partners to theirs.
-  Group grown(std::size_t seed) {
-    Group group{.key = all_[seed].key, .members = {}};
+  Match grown(std::size_t seed) {
+    Match match{.key = all_[seed].key, .members = {}};
     std::map<int, std::size_t> there;
     const auto take = [&](std::size_t one) {
       taken_[one] = true;
       there[all_[one].rank] = one;
-      group.members.push_back(one);
-      group.seconds += all_[one].seconds;
+      match.members.push_back(one);
+      match.seconds += all_[one].seconds;
     };
     take(seed);
-    for (std::size_t next = 0; next < group.members.size(); ++next) {
-      const Outline& one = all_[group.members[next]];
+    for (std::size_t next = 0; next < match.members.size(); ++next) {
+      const Outline& one = all_[match.members[next]];
       for (const Partner& edge : one.partners) {
         if (edge.rank < 0) continue;
         const auto known = there.find(edge.rank);
@@ -75,13 +75,13 @@ class Grouping {
           if (found)
             take(*found);
           else
-            group.whole = false;
+            match.whole = false;
         } else if (!takes(one, all_[known->second]) || !takes(all_[known->second], one)) {
-          group.whole = false;
+          match.whole = false;
         }
       }
     }
-    return group;
+    return match;
   }
 
   // The pattern of a rank that is most like the other end of this one.
@@ -96,33 +96,33 @@ class Grouping {
     return best;
   }
 
-  bool has_any_rank_of(const Group& group, const Group& other) const {
+  bool has_any_rank_of(const Match& match, const Match& other) const {
     return std::ranges::any_of(other.members, [&](std::size_t k) {
-      return std::ranges::any_of(group.members,
+      return std::ranges::any_of(match.members,
                                  [&](std::size_t m) { return all_[m].rank == all_[k].rank; });
     });
   }
 
   // Rows of a grid of ranks do the same in communicators of their own: that is one exchange. Where
   // ranks send in one pattern and receive in another, pairs of them overlap: that is none.
-  void join(Group group) {
-    const auto other = std::ranges::find(groups_, group.key, &Group::key);
-    if (other == groups_.end()) return groups_.push_back(std::move(group));
-    other->whole &= group.whole && !has_any_rank_of(*other, group);
-    other->seconds += group.seconds;
-    other->members.insert(other->members.end(), group.members.begin(), group.members.end());
+  void join(Match match) {
+    const auto other = std::ranges::find(matches_, match.key, &Match::key);
+    if (other == matches_.end()) return matches_.push_back(std::move(match));
+    other->whole &= match.whole && !has_any_rank_of(*other, match);
+    other->seconds += match.seconds;
+    other->members.insert(other->members.end(), match.members.begin(), match.members.end());
   }
 
   const std::vector<Outline>& all_;
   std::vector<bool> taken_;
   std::map<int, std::vector<std::size_t>> of_rank_;
-  std::vector<Group> groups_;
+  std::vector<Match> matches_;
 };
 
 }  // namespace
 
-std::vector<Group> groups_of(const std::vector<Outline>& outlines) {
-  return Grouping(outlines).groups();
+std::vector<Match> matches_of(const std::vector<Outline>& outlines) {
+  return Matching(outlines).matches();
 }
 
 }  // namespace tonari::watch

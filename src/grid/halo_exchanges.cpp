@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "grid/halo_ways.hpp"
+#include "grid/halo_exchanges.hpp"
 
 #include <cstdint>
 #include <span>
@@ -38,7 +38,7 @@ const char* channel_of(HaloKind kind) {
   }
 }
 
-// The ways of a kind as they are made; what is theirs besides, they share.
+// The exchanges of a kind as they are made; what is theirs besides, they share.
 class Builder {
  public:
   Builder(const HaloTask& task, HaloKind kind, std::shared_ptr<const GridMark> mark)
@@ -46,7 +46,7 @@ class Builder {
     request_.kind = kind;
   }
 
-  HaloWays messages() {
+  HaloExchanges messages() {
     HaloMemory memory;
     const std::shared_ptr<Exchange> exchange = build_messages(memory);
     take(memory);
@@ -56,7 +56,7 @@ class Builder {
     return std::move(made_);
   }
 
-  HaloWays plans(std::size_t contenders) {
+  HaloExchanges plans(std::size_t contenders) {
     HaloMemory memory;
     const std::shared_ptr<Prepared> planned =
         plan_halo(grid(), request_, task_.use, task_.info, contenders, memory);
@@ -145,13 +145,13 @@ class Builder {
   std::shared_ptr<const GridMark> mark_;
   std::shared_ptr<Views> views_;
   std::shared_ptr<Contributions> contributions_;
-  HaloWays made_;
+  HaloExchanges made_;
 };
 
 }  // namespace
 
-HaloWays build_ways(const HaloTask& task, HaloKind kind, std::size_t contenders,
-                    const std::shared_ptr<const GridMark>& mark) {
+HaloExchanges build_exchanges(const HaloTask& task, HaloKind kind, std::size_t contenders,
+                              const std::shared_ptr<const GridMark>& mark) {
   Builder builder(task, kind, mark);
   return kind == HaloKind::plan ? builder.plans(contenders) : builder.messages();
 }
