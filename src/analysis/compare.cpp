@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "cost/simulator.hpp"
-#include "planners/graphs/local_rank_group.hpp"
+#include "planners/graphs/local_bsp_comm.hpp"
 
 namespace tonari {
 namespace {
@@ -64,8 +64,8 @@ std::vector<Plan> plans_of_all(const GraphVariant& variant) {
 
 std::vector<GraphVariant> all_variants(const GraphQuestion& question,
                                        const GraphPlanner& algorithm) {
-  LocalRankGroup group(static_cast<int>(question.vertices.size()));
-  return algorithm.variants(group, question.vertices, question.facts, task_of(question));
+  LocalBspComm bsp(static_cast<int>(question.vertices.size()));
+  return algorithm.variants(bsp, question.vertices, question.facts, task_of(question));
 }
 
 // Messages of one stage and one rank are told apart by their peers.
@@ -122,14 +122,14 @@ void prove_all(const GraphQuestion& question, std::span<const Plan> plans, const
 
 GraphAnswer answer(const GraphQuestion& question, const GraphVariant& variant,
                    std::span<const Plan> reference, Proving proving) {
-  LocalRankGroup group(static_cast<int>(question.vertices.size()));
+  LocalBspComm bsp(static_cast<int>(question.vertices.size()));
   GraphAnswer row{
-      variant.algorithm(),   variant.variant(), "", gather_traffic(group, variant.relays()),
+      variant.algorithm(),   variant.variant(), "", gather_traffic(bsp, variant.relays()),
       count_rounds(variant), variant.ports()};
   const std::vector<Plan> plans = plans_of_all(variant);
   if (question.facts.sized) {
     row.bytes = static_cast<std::uint64_t>(
-        gather_volumes(group, question.vertices, question.collective, variant.relays()).most_out);
+        gather_volumes(bsp, question.vertices, question.collective, variant.relays()).most_out);
     row.predicted = simulate(plans, plan_bytes(question.vertices, question.collective, plans),
                              question.machine);
   } else {
@@ -201,8 +201,8 @@ std::vector<Vertex> make_vertices(int ranks, std::span<const std::int32_t> sende
 
 GraphQuestion make_question(std::vector<Vertex> vertices, Collective collective,
                             std::uint64_t bytes, const LogGP& machine, bool forced) {
-  LocalRankGroup group(static_cast<int>(vertices.size()));
-  const GraphFacts facts = gather_facts(group, vertices);
+  LocalBspComm bsp(static_cast<int>(vertices.size()));
+  const GraphFacts facts = gather_facts(bsp, vertices);
   return {std::move(vertices), collective, bytes, machine, facts, forced};
 }
 

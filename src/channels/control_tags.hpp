@@ -7,7 +7,7 @@
 namespace tonari {
 
 enum ControlTag : int {
-  planning_even,  // of planning together, in turn (engine/comm/mpi_rank_group.hpp)
+  planning_even,  // of planning together, in turn (engine/comm/mpi_bsp_comm.hpp)
   planning_odd,
   window_family,  // of making one-sided messages (channels/onesided/link.cpp)
   window_place,

@@ -122,13 +122,13 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
 }
 
 // Collective, together: who has each of these ranks among its targets, as often as it has.
-void find_sources(RankGroup& group, std::span<Vertex> vertices) {
+void find_sources(BspComm& bsp, std::span<Vertex> vertices) {
   for (std::size_t k = 0; k < vertices.size(); ++k)
     for (const std::int32_t target : vertices[k].targets)
-      if (target >= 0) group.send(k, target, {});
-  group.exchange();
+      if (target >= 0) bsp.send(k, target, {});
+  bsp.exchange();
   for (std::size_t k = 0; k < vertices.size(); ++k)
-    for (const GroupMessage& from : group.inbox(k)) vertices[k].sources.push_back(from.from);
+    for (const BspMessage& from : bsp.inbox(k)) vertices[k].sources.push_back(from.from);
 }
 
 enum class Sources : bool { given, unknown };
@@ -147,8 +147,8 @@ std::unique_ptr<tonari_neighborhood_s> of_small_graph(const std::shared_ptr<Shar
   mine.all.tell(shared->comm(), mine.lists, shared->nodes()->members.node);
   std::vector<Vertex> all = mine.all.vertices();
   if (sources == Sources::unknown) {
-    LocalRankGroup group(shared->ranks());
-    find_sources(group, all);
+    LocalBspComm bsp(shared->ranks());
+    find_sources(bsp, all);
   }
   return handle_of(shared, std::move(all), mine.lists.grid, mine.settings);
 }
@@ -157,11 +157,11 @@ std::unique_ptr<tonari_neighborhood_s> of_large_graph(const std::shared_ptr<Shar
                                                       GraphArguments& mine, Sources sources) {
   TopologyLists& lists = mine.lists;
   if (sources == Sources::unknown) {
-    RankGroup& group = shared->group();
-    group.run_collectively([&] {
+    BspComm& bsp = shared->bsp();
+    bsp.run_collectively([&] {
       Vertex vertex;
       vertex.rank = shared->rank(), vertex.targets = lists.targets;
-      find_sources(group, std::span(&vertex, 1));
+      find_sources(bsp, std::span(&vertex, 1));
       lists.sources = std::move(vertex.sources);
     });
   }

@@ -49,10 +49,10 @@ void compare_ends(Context& context, const TopologyLists& lists) {
   const BlockSizes weights{{lists.target_weights.begin(), lists.target_weights.end()},
                            {lists.source_weights.begin(), lists.source_weights.end()}};
   const Vertex& vertex = as_given(context.topology());
-  RankGroup& group = context.shared().group();
-  group.run_collectively([&] {
+  BspComm& bsp = context.shared().bsp();
+  bsp.run_collectively([&] {
     const std::optional<Error> error =
-        compare_sizes(group, std::span(&vertex, 1), Collective::alltoall, std::span(&weights, 1));
+        compare_sizes(bsp, std::span(&vertex, 1), Collective::alltoall, std::span(&weights, 1));
     if (error) fail(error->code(), key, ": by its weights ", error->what());
   });
 }

@@ -15,8 +15,8 @@ GraphPlannerRegistry::Planned GraphPlannerRegistry::plan(const GraphPlanner& alg
   const Objection against = objection(algorithm, facts_, task);
   planned.reason = against.reason();
   if (!against.plans(task)) return planned;
-  for (GraphVariant& variant : algorithm.variants(group_, vertices_, facts_, task)) {
-    variant.gather(group_);
+  for (GraphVariant& variant : algorithm.variants(bsp_, vertices_, facts_, task)) {
+    variant.gather(bsp_);
     planned.variants.push_back(std::make_shared<const GraphVariant>(std::move(variant)));
   }
   return planned;
@@ -40,8 +40,9 @@ std::vector<VariantPtr> GraphPlannerRegistry::variants(const std::string& algori
     const GraphTask task{collective, block_bytes, linear ? LogGP{} : *known_machine_,
                          asked.has_value(), asked.value_or("")};
     std::map<Question, Planned> fresh;
-    group_.run_collectively([&] { fresh.emplace(key, plan(found, task)); });
-    planned_.merge(fresh);  // by all of the group or by none: it decides who plans with the others
+    bsp_.run_collectively([&] { fresh.emplace(key, plan(found, task)); });
+    planned_.merge(
+        fresh);  // by all of the communicator or by none: it decides who plans with the others
     known = planned_.find(key);
   }
   reason = known->second.reason;

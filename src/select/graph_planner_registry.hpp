@@ -15,16 +15,12 @@ namespace tonari {
 
 class GraphPlannerRegistry final : public PlannerRegistry {
  public:
-  // `group` holds just the ranks of `vertices`; both must outlive this. `machine` is called once,
+  // `bsp` holds just the ranks of `vertices`; both must outlive this. `machine` is called once,
   // when something is first planned that looks at it; collective.
-  GraphPlannerRegistry(RankGroup& group, std::span<const Vertex> vertices, const GraphFacts& facts,
+  GraphPlannerRegistry(BspComm& bsp, std::span<const Vertex> vertices, const GraphFacts& facts,
                        std::function<LogGP()> machine,
                        std::span<const AlgorithmRow> rows = tonari::algorithms())
-      : group_(group),
-        vertices_(vertices),
-        facts_(facts),
-        machine_(std::move(machine)),
-        rows_(rows) {}
+      : bsp_(bsp), vertices_(vertices), facts_(facts), machine_(std::move(machine)), rows_(rows) {}
 
   std::vector<std::string> algorithms() const override;
   std::vector<VariantPtr> variants(const std::string& algorithm, Collective collective,
@@ -38,7 +34,7 @@ class GraphPlannerRegistry final : public PlannerRegistry {
   };
   Planned plan(const GraphPlanner& algorithm, const GraphTask& task);
 
-  RankGroup& group_;
+  BspComm& bsp_;
   std::span<const Vertex> vertices_;
   const GraphFacts& facts_;
   std::function<LogGP()> machine_;

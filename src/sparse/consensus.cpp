@@ -6,7 +6,7 @@
 // Methods may turn out to differ, and a rank may have failed. Then all ranks complete what any has
 // begun: if one counts, all count. Then the lowest that has failed tells the others its error; that
 // needs no memory. Another rank may be out of this superstep earlier and send in the next one: the
-// tag tells those apart, as in MpiRankGroup.
+// tag tells those apart, as in MpiBspComm.
 #include <string_view>
 
 #include "channels/control_tags.hpp"

@@ -17,7 +17,7 @@
 #include "engine/comm/shared_comm.hpp"
 #include "engine/wait/polled_exchange.hpp"
 #include "memory/broadcast_slots.hpp"
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 
 namespace tonari {
 

@@ -189,11 +189,11 @@ void SparseCall::complete() {
     return leave();
   }
   check_alike();
-  RankGroup* group = nullptr;
+  BspComm* bsp = nullptr;
   if (call_.method.kind == SparseMethod::Kind::store_and_forward)
-    run_collectively(shared_->comm(), [&] { group = &shared_->group(); });
+    run_collectively(shared_->comm(), [&] { bsp = &shared_->bsp(); });
   phase_ = Phase::completing;
-  exchange_.complete(group);
+  exchange_.complete(bsp);
 }
 
 void SparseCall::check_alike() const {

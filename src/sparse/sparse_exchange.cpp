@@ -142,9 +142,9 @@ SparseLoad SparseExchange::room() const {
 
 // What was written by others is read before the next superstep. All must have the memory before the
 // first long message moves.
-void SparseExchange::complete(RankGroup* group) {
+void SparseExchange::complete(BspComm* bsp) {
   const bool forwards = state_.method == Method::store_and_forward;
-  if (forwards) forward_by_hops(*group, state_);
+  if (forwards) forward_by_hops(*bsp, state_);
   const auto ranks = static_cast<std::uint64_t>(state_.ranks);
   const bool fits = state_.load.bytes <= state_.reserved.bytes / ranks &&
                     state_.load.messages <= state_.reserved.messages / ranks;

@@ -18,7 +18,7 @@
 
 #include "engine/comm/family_objects.hpp"
 #include "mpi/owned_comm.hpp"
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 #include "sparse/superstep.hpp"
 
 namespace tonari {
@@ -45,8 +45,8 @@ class SparseExchange final : public FamilyObject {
   // When that has finished: which of `alike` are so on all ranks. Where methods are not, the
   // exchange is over.
   const std::array<bool, 2>& same() const { return state_.same; }
-  // Collective: the rest. group: for store-and-forward, which waits for the other ranks in here.
-  void complete(RankGroup* group);
+  // Collective: the rest. bsp: for store-and-forward, which waits for the other ranks in here.
+  void complete(BspComm* bsp);
 
   // Of either part. advance() looks once, and tells whether anything moved; wait() drives exchanges
   // in flight. Both throw on all ranks the error of one; then the exchange is over.

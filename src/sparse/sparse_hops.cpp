@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // store-and-forward/N: messages hop by hop on a virtual mesh of all ranks with N dimensions, each
-// hop an exchange of RankGroup. Few messages per rank, many bytes.
+// hop an exchange of BspComm. Few messages per rank, many bytes.
 #include <cstring>
 #include <functional>
 #include <vector>
@@ -38,10 +38,10 @@ std::vector<Word> from_here(std::int32_t rank, std::span<const SparseMessage> me
   return here;
 }
 
-void forward(RankGroup& group, SparseState& state) {
+void forward(BspComm& bsp, SparseState& state) {
   std::vector<Word> here = from_here(state.rank, state.task->messages), next;
-  const VirtualTopology mesh(group.ranks(),
-                             virtual_topology(group.ranks(), state.task->method.dimensions));
+  const VirtualTopology mesh(bsp.ranks(),
+                             virtual_topology(bsp.ranks(), state.task->method.dimensions));
   for (std::size_t k = 0; k < mesh.dimensions(); ++k) {
     next.clear();
     each_on_its_way(here, [&](std::span<const Word> m) {
@@ -49,10 +49,10 @@ void forward(RankGroup& group, SparseState& state) {
       if (to == state.rank)
         extend(next, m);
       else
-        group.send(0, to, m);
+        bsp.send(0, to, m);
     });
-    group.exchange();
-    for (const GroupMessage& m : group.inbox(0)) extend(next, m.words);
+    bsp.exchange();
+    for (const BspMessage& m : bsp.inbox(0)) extend(next, m.words);
     here.swap(next);
   }
   each_on_its_way(here, [&](std::span<const Word> m) {
@@ -63,10 +63,10 @@ void forward(RankGroup& group, SparseState& state) {
 
 }  // namespace
 
-void forward_by_hops(RankGroup& group, SparseState& state) {
-  const auto work = [&] { forward(group, state); };
+void forward_by_hops(BspComm& bsp, SparseState& state) {
+  const auto work = [&] { forward(bsp, state); };
   // by reference: the function that is passed must not need memory, as no scope is open yet
-  group.run_collectively(std::cref(work));
+  bsp.run_collectively(std::cref(work));
 }
 
 }  // namespace tonari

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 
 namespace tonari {
 

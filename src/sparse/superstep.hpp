@@ -95,6 +95,6 @@ std::unique_ptr<Superstep> make_consensus(SparseState& state);
 // Long messages, whose lengths are known (long_transfers.cpp).
 std::unique_ptr<Superstep> make_long_transfers(SparseState& state);
 // Messages by `store-and-forward`, also long ones (sparse_hops.cpp). Waits for other ranks in here.
-void forward_by_hops(RankGroup& group, SparseState& state);
+void forward_by_hops(BspComm& bsp, SparseState& state);
 
 }  // namespace tonari

@@ -97,16 +97,16 @@ std::vector<BoxLists::Neighbor> BoxLists::neighbors_of(const Grid& ranks, std::i
 }
 
 // Neighbors tell each other what they have, and compare it.
-void BoxLists::introduce(RankGroup& group, const GridBox& mine, std::int64_t first,
+void BoxLists::introduce(BspComm& bsp, const GridBox& mine, std::int64_t first,
                          std::vector<Neighbor>& neighbors) const {
   std::vector<Word> words{kind_.overlap, kind_.width, kind_.along, first};
   words.insert(words.end(), mine.own.begin(), mine.own.end());
   std::set<std::int32_t> told;
   for (const Neighbor& neighbor : neighbors)
-    if (told.insert(neighbor.rank).second) group.send(0, neighbor.rank, words);
-  group.exchange();
+    if (told.insert(neighbor.rank).second) bsp.send(0, neighbor.rank, words);
+  bsp.exchange();
   std::map<std::int32_t, std::span<const Word>> said;
-  for (const GroupMessage& m : group.inbox(0)) said[m.from] = m.words;
+  for (const BspMessage& m : bsp.inbox(0)) said[m.from] = m.words;
   for (Neighbor& neighbor : neighbors) {
     // A rank that says nothing gave another `along`; who lies across a face from it finds that out.
     if (!said.contains(neighbor.rank)) continue;
@@ -114,7 +114,7 @@ void BoxLists::introduce(RankGroup& group, const GridBox& mine, std::int64_t fir
     neighbor.first = theirs[3];
     std::ranges::copy(theirs.subspan(4), neighbor.points.begin());
     compare(
-        group.here()[0], mine, neighbor,
+        bsp.here()[0], mine, neighbor,
         {static_cast<int>(theirs[0]), static_cast<int>(theirs[1]), static_cast<int>(theirs[2])});
   }
 }
@@ -145,11 +145,11 @@ std::int64_t BoxLists::index_at(const Neighbor& neighbor, const GridBox& mine,
   return neighbor.first + offset_in(there, neighbor.points, mine.dims);
 }
 
-ListedNeeds BoxLists::needs(RankGroup& group, const OwnedRanges& /*ranges*/, OwnedRange own) const {
+ListedNeeds BoxLists::needs(BspComm& bsp, const OwnedRanges& /*ranges*/, OwnedRange own) const {
   const Grid ranks = require_grid(cart_, most_surface_dims);
-  std::vector<Neighbor> neighbors = neighbors_of(ranks, group.here()[0]);
+  std::vector<Neighbor> neighbors = neighbors_of(ranks, bsp.here()[0]);
   const GridBox mine = box(ranks);
-  introduce(group, mine, own.first, neighbors);
+  introduce(bsp, mine, own.first, neighbors);
   return needs_of(mine, own.first, neighbors);
 }
 

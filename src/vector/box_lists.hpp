@@ -23,7 +23,7 @@ class BoxLists : public VectorLists {
  public:
   void check(int ranks) const override;
   std::int64_t owned() const override;
-  ListedNeeds needs(RankGroup& group, const OwnedRanges& ranges, OwnedRange own) const override;
+  ListedNeeds needs(BspComm& bsp, const OwnedRanges& ranges, OwnedRange own) const override;
 
  protected:
   // A rank in some direction, and its points; a rank may be there in several.
@@ -45,7 +45,7 @@ class BoxLists : public VectorLists {
   GridBox box(const Grid& ranks) const;
   // In the order in which ghosts are appended.
   std::vector<Neighbor> neighbors_of(const Grid& ranks, std::int32_t rank) const;
-  void introduce(RankGroup& group, const GridBox& mine, std::int64_t first,
+  void introduce(BspComm& bsp, const GridBox& mine, std::int64_t first,
                  std::vector<Neighbor>& neighbors) const;
   void compare(std::int32_t rank, const GridBox& mine, const Neighbor& neighbor,
                const BoxKind& theirs) const;

@@ -24,10 +24,10 @@ std::vector<OwnedRange> gather_ranges(const Context& context, const VectorLists&
 
 }  // namespace
 
-FoundNeeds find_needs(const Context& context, RankGroup& group, const VectorLists& lists) {
+FoundNeeds find_needs(const Context& context, BspComm& bsp, const VectorLists& lists) {
   const std::vector<OwnedRange> by_rank = gather_ranges(context, lists);
   FoundNeeds found{by_rank[static_cast<std::size_t>(context.rank())], OwnedRanges(by_rank)};
-  group.run_collectively([&] { found.needs = lists.needs(group, found.ranges, found.own); });
+  bsp.run_collectively([&] { found.needs = lists.needs(bsp, found.ranges, found.own); });
   return found;
 }
 

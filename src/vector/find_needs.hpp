@@ -14,6 +14,6 @@ struct FoundNeeds {
 };
 
 // Collective, together on the communicator.
-FoundNeeds find_needs(const Context& context, RankGroup& group, const VectorLists& lists);
+FoundNeeds find_needs(const Context& context, BspComm& bsp, const VectorLists& lists);
 
 }  // namespace tonari

@@ -21,8 +21,8 @@ class Directory {
  public:
   // Of an id that several ranks claim: an error, or the lowest of them owns it.
   enum class Claims : bool { one, several };
-  Directory(RankGroup& group, const OwnedRanges& ranges, Claims claims)
-      : group_(group), ranges_(ranges), claims_allowed_(claims) {}
+  Directory(BspComm& bsp, const OwnedRanges& ranges, Claims claims)
+      : bsp_(bsp), ranges_(ranges), claims_allowed_(claims) {}
 
   void claim_id(std::int64_t id, std::int64_t index) {
     std::vector<Word>& message = claims_.try_emplace(keeper(id), 1, claim).first->second;
@@ -38,12 +38,12 @@ class Directory {
 
   // Collective: the index of each id that was asked for, by position.
   std::vector<std::int64_t> answers(std::size_t positions) {
-    for (const auto& [rank, message] : claims_) group_.send(0, rank, message);
-    for (const auto& [rank, question] : questions_) group_.send(0, rank, question.message);
-    group_.exchange();
+    for (const auto& [rank, message] : claims_) bsp_.send(0, rank, message);
+    for (const auto& [rank, question] : questions_) bsp_.send(0, rank, question.message);
+    bsp_.exchange();
     keep();
     answer();
-    group_.exchange();
+    bsp_.exchange();
     return read(positions);
   }
 
@@ -55,11 +55,11 @@ class Directory {
 
   std::int32_t keeper(std::int64_t id) const {
     return static_cast<std::int32_t>(Hash().word(static_cast<std::uint64_t>(id)).value() %
-                                     static_cast<std::uint64_t>(group_.ranks()));
+                                     static_cast<std::uint64_t>(bsp_.ranks()));
   }
 
   void keep() {
-    for (const GroupMessage& m : group_.inbox(0)) {
+    for (const BspMessage& m : bsp_.inbox(0)) {
       if (m.words[0] != claim) continue;
       for (std::size_t k = 1; k < m.words.size(); k += 2) {
         const auto [at, first] = index_of_.try_emplace(m.words[k], m.words[k + 1]);
@@ -78,27 +78,27 @@ class Directory {
 
   void answer() {
     std::vector<Word> message;
-    for (const GroupMessage& m : group_.inbox(0)) {
+    for (const BspMessage& m : bsp_.inbox(0)) {
       if (m.words[0] != query) continue;
       message.clear();
       for (const Word id : m.words.subspan(1)) {
         const auto found = index_of_.find(id);
         message.push_back(found == index_of_.end() ? nobody : found->second);
       }
-      group_.send(0, m.from, message);
+      bsp_.send(0, m.from, message);
     }
   }
 
   std::vector<std::int64_t> read(std::size_t positions) const {
     std::vector<std::int64_t> indices(positions);
-    for (const GroupMessage& m : group_.inbox(0)) {
+    for (const BspMessage& m : bsp_.inbox(0)) {
       const std::vector<std::size_t>& asked = questions_.at(m.from).positions;
       for (std::size_t k = 0; k < asked.size(); ++k) indices[asked[k]] = m.words[k];
     }
     return indices;
   }
 
-  RankGroup& group_;
+  BspComm& bsp_;
   const OwnedRanges& ranges_;
   const Claims claims_allowed_;
   std::map<std::int32_t, std::vector<Word>> claims_;
@@ -138,8 +138,8 @@ void IdLists::check(int /*ranks*/) const {
 
 std::int64_t IdLists::owned() const { return length_of(owned_); }
 
-ListedNeeds IdLists::needs(RankGroup& group, const OwnedRanges& ranges, OwnedRange own) const {
-  Directory directory(group, ranges, Directory::Claims::one);
+ListedNeeds IdLists::needs(BspComm& bsp, const OwnedRanges& ranges, OwnedRange own) const {
+  Directory directory(bsp, ranges, Directory::Claims::one);
   for (std::int64_t k = 0; k < owned_.count; ++k)
     directory.claim_id(owned_.ids[k], own.first + place_of(owned_, k));
   for (std::int64_t k = 0; k < needed_.count; ++k)
@@ -147,7 +147,7 @@ ListedNeeds IdLists::needs(RankGroup& group, const OwnedRanges& ranges, OwnedRan
   ListedNeeds needs{directory.answers(static_cast<std::size_t>(needed_.count))};
   if (const auto at = std::ranges::find(needs.indices, nobody); at != needs.indices.end()) {
     const auto k = at - needs.indices.begin();
-    fail(Errc::argument, "rank ", group.here()[0], " needs id ", needed_.ids[k], " (position ", k,
+    fail(Errc::argument, "rank ", bsp.here()[0], " needs id ", needed_.ids[k], " (position ", k,
          " of its list), but nobody owns it");
   }
   if (needed_.places) needs.places = needed_.places.copy(static_cast<std::size_t>(needed_.count));
@@ -163,9 +163,8 @@ void SharedIdLists::check(int /*ranks*/) const {
 
 std::int64_t SharedIdLists::owned() const { return length_of(values_); }
 
-ListedNeeds SharedIdLists::needs(RankGroup& group, const OwnedRanges& ranges,
-                                 OwnedRange own) const {
-  Directory directory(group, ranges, Directory::Claims::several);
+ListedNeeds SharedIdLists::needs(BspComm& bsp, const OwnedRanges& ranges, OwnedRange own) const {
+  Directory directory(bsp, ranges, Directory::Claims::several);
   for (std::int64_t k = 0; k < values_.count; ++k) {
     directory.claim_id(values_.ids[k], own.first + place_of(values_, k));
     directory.ask(values_.ids[k], static_cast<std::size_t>(k));

@@ -18,7 +18,7 @@ class IdLists final : public VectorLists {
 
   void check(int ranks) const override;
   std::int64_t owned() const override;
-  ListedNeeds needs(RankGroup& group, const OwnedRanges& ranges, OwnedRange own) const override;
+  ListedNeeds needs(BspComm& bsp, const OwnedRanges& ranges, OwnedRange own) const override;
 
  private:
   IdList owned_, needed_;
@@ -32,7 +32,7 @@ class SharedIdLists final : public VectorLists {
 
   void check(int ranks) const override;
   std::int64_t owned() const override;
-  ListedNeeds needs(RankGroup& group, const OwnedRanges& ranges, OwnedRange own) const override;
+  ListedNeeds needs(BspComm& bsp, const OwnedRanges& ranges, OwnedRange own) const override;
 
  private:
   IdList values_;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/numbers.hpp"
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 #include "vector/owned_ranges.hpp"
 
 namespace tonari {
@@ -29,8 +29,8 @@ class VectorLists {
   // (own_range), the library does: rank by rank.
   virtual std::int64_t owned() const = 0;
   virtual std::optional<OwnedRange> own_range() const { return std::nullopt; }
-  // Collective, in the group's scope: what this rank needs.
-  virtual ListedNeeds needs(RankGroup& group, const OwnedRanges& ranges, OwnedRange own) const = 0;
+  // Collective, in the communicator's scope: what this rank needs.
+  virtual ListedNeeds needs(BspComm& bsp, const OwnedRanges& ranges, OwnedRange own) const = 0;
   // Whether the program lists places: owned and ghosts may then lie anywhere in one array.
   virtual bool lists_places() const { return true; }
 };

@@ -40,13 +40,13 @@ std::vector<std::string> routes_to_try(const Settings& settings, const Context& 
   return names;
 }
 
-// Collective, together in the group: what the fastest route depends on.
-std::string question(RankGroup& group, OwnedRange own, std::span<const std::int64_t> needs) {
+// Collective over `bsp`. Finds what the fastest route depends on.
+std::string question(BspComm& bsp, OwnedRange own, std::span<const std::int64_t> needs) {
   Hash hash;
   hash.word(own.first).word(own.count);
   for (const std::int64_t index : needs) hash.word(index);
   const auto print = static_cast<Word>(hash.value() >> 24);  // room for the sum of many
-  return text("route|", std::hex, group.sum(print));
+  return text("route|", std::hex, bsp.sum(print));
 }
 
 // A route is timed on a forward exchange of one vector of doubles. Algorithms and channels are
@@ -72,20 +72,20 @@ std::unique_ptr<SharedVector> by_fastest_route(const std::shared_ptr<SharedComm>
                                                const VectorLists& lists, const Settings& settings) {
   shared->update_nodes();
   const auto context = std::make_shared<Context>(shared);
-  RankGroup& group = shared->group();
-  const FoundNeeds found = find_needs(*context, group, lists);
+  BspComm& bsp = shared->bsp();
+  const FoundNeeds found = find_needs(*context, bsp, lists);
   const OwnedRanges& ranges = found.ranges;
   const OwnedRange own = found.own;
   const ListedNeeds& needs = found.needs;
   Alternatives routes{routes_to_try(settings, *context), {}, {}};
   if (routes.names.size() > 1)
-    group.run_collectively([&] { routes.question = question(group, own, needs.indices); });
+    bsp.run_collectively([&] { routes.question = question(bsp, own, needs.indices); });
   std::vector<TimedRoute> timed(routes.names.size());
   routes.make = [&](std::size_t k) {
     const std::string& name = routes.names[k];
     const VectorRoute route = VectorRoute::named(name, *context);
-    group.run_collectively([&] {
-      VectorPattern pattern = discover(group, ranges, own, needs.indices, route);
+    bsp.run_collectively([&] {
+      VectorPattern pattern = discover(bsp, ranges, own, needs.indices, route);
       if (lists.lists_places()) list_places(pattern, needs.places);
       timed[k].vector = std::make_unique<SharedVector>(context, name, std::move(pattern));
     });

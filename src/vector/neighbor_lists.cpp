@@ -60,7 +60,7 @@ void NeighborLists::check(int ranks) const {
                  "recv_places", "it must not be negative");
 }
 
-void NeighborLists::send(RankGroup& group, std::int64_t first) const {
+void NeighborLists::send(BspComm& bsp, std::int64_t first) const {
   std::vector<Word> message;
   std::size_t begin = 0;
   for (int i = 0; i < sends_.lists; ++i) {
@@ -69,17 +69,17 @@ void NeighborLists::send(RankGroup& group, std::int64_t first) const {
     message = sends_.places.from(begin).copy(values);
     for (Word& index : message) index += first;
     begin += values;
-    group.send(0, sends_.ranks[i], message);
+    bsp.send(0, sends_.ranks[i], message);
   }
 }
 
 // Who sends tells which values they are, so that the owner of each is known wherever it goes.
-ListedNeeds NeighborLists::needs(RankGroup& group, const OwnedRanges& /*ranges*/,
+ListedNeeds NeighborLists::needs(BspComm& bsp, const OwnedRanges& /*ranges*/,
                                  OwnedRange own) const {
-  send(group, own.first);
-  group.exchange();
+  send(bsp, own.first);
+  bsp.exchange();
   std::map<std::int32_t, Stream> streams;
-  for (const GroupMessage& m : group.inbox(0)) {
+  for (const BspMessage& m : bsp.inbox(0)) {
     std::vector<Word>& values = streams[m.from].values;
     values.insert(values.end(), m.words.begin(), m.words.end());
   }
@@ -88,8 +88,7 @@ ListedNeeds NeighborLists::needs(RankGroup& group, const OwnedRanges& /*ranges*/
   for (const auto& [source, stream] : streams)
     if (static_cast<std::int64_t>(stream.values.size()) != stream.expected)
       fail(Errc::mismatch, "rank ", source, " sends ", stream.values.size(), " values to rank ",
-           group.here()[0], ", but rank ", group.here()[0], " expects ", stream.expected,
-           " from it");
+           bsp.here()[0], ", but rank ", bsp.here()[0], " expects ", stream.expected, " from it");
   ListedNeeds needs;
   needs.indices.reserve(static_cast<std::size_t>(total(receives_)));
   for (int i = 0; i < receives_.lists; ++i) {

@@ -22,10 +22,10 @@ class NeighborLists final : public VectorLists {
 
   void check(int ranks) const override;
   std::int64_t owned() const override { return owned_; }
-  ListedNeeds needs(RankGroup& group, const OwnedRanges& ranges, OwnedRange own) const override;
+  ListedNeeds needs(BspComm& bsp, const OwnedRanges& ranges, OwnedRange own) const override;
 
  private:
-  void send(RankGroup& group, std::int64_t first) const;
+  void send(BspComm& bsp, std::int64_t first) const;
 
   std::int64_t owned_;
   ListsByRank sends_, receives_;

@@ -13,8 +13,8 @@ namespace {
 
 class Discovery {
  public:
-  Discovery(RankGroup& group, const OwnedRanges& ranges, OwnedRange own, const VectorRoute& route)
-      : group_(group), ranges_(ranges), own_(own), route_(route), rank_(group.here()[0]) {
+  Discovery(BspComm& bsp, const OwnedRanges& ranges, OwnedRange own, const VectorRoute& route)
+      : bsp_(bsp), ranges_(ranges), own_(own), route_(route), rank_(bsp.here()[0]) {
     pattern_.owned = own.count;
   }
 
@@ -22,9 +22,9 @@ class Discovery {
     number_needs(indices);
     for (int s = 0; s < route_.stages(); ++s) {
       VectorStage stage = ask(s);
-      group_.exchange();
+      bsp_.exchange();
       answer(stage);
-      if (group_.max(!stage.gets.empty()) > 0) pattern_.stages.push_back(std::move(stage));
+      if (bsp_.max(!stage.gets.empty()) > 0) pattern_.stages.push_back(std::move(stage));
     }
     if (left_ != pattern_.slots)
       fail(Errc::internal, pattern_.slots - left_, " values are indices without an owner");
@@ -95,14 +95,14 @@ class Discovery {
       message.clear();
       for (const ValueCode v : values)
         message.push_back(slots_[static_cast<std::size_t>(~v)].index);
-      group_.send(0, peer, message);
+      bsp_.send(0, peer, message);
       stage.gets.push_back({peer, std::move(values)});
     }
     return stage;
   }
 
   void answer(VectorStage& stage) {
-    for (const GroupMessage& asked : group_.inbox(0)) {
+    for (const BspMessage& asked : bsp_.inbox(0)) {
       VectorMessage& message = stage.gives.emplace_back(VectorMessage{asked.from, {}});
       message.values.reserve(asked.words.size());
       for (const std::int64_t index : asked.words)
@@ -119,7 +119,7 @@ class Discovery {
     return found != slot_at_.end() ? ~static_cast<ValueCode>(found->second) : add_slot(index);
   }
 
-  RankGroup& group_;
+  BspComm& bsp_;
   const OwnedRanges& ranges_;
   const OwnedRange own_;
   const VectorRoute& route_;
@@ -165,9 +165,9 @@ std::vector<std::int64_t> own_codes(const VectorPattern& pattern) {
 
 }  // namespace
 
-VectorPattern discover(RankGroup& group, const OwnedRanges& ranges, OwnedRange own,
+VectorPattern discover(BspComm& bsp, const OwnedRanges& ranges, OwnedRange own,
                        std::span<const std::int64_t> indices, const VectorRoute& route) {
-  return Discovery(group, ranges, own, route).run(indices);
+  return Discovery(bsp, ranges, own, route).run(indices);
 }
 
 void list_places(VectorPattern& pattern, std::vector<std::int64_t> ghost_places) {

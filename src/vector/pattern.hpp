@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 #include "vector/owned_ranges.hpp"
 #include "vector/route.hpp"
 
@@ -57,9 +57,9 @@ struct VectorPattern {
   }
 };
 
-// Collective. `group` has one rank per process. All indices are from 0 to ranges.size() - 1. Stages
+// Collective. `bsp` has one rank per process. All indices are from 0 to ranges.size() - 1. Stages
 // in which no rank does anything are left out.
-VectorPattern discover(RankGroup& group, const OwnedRanges& ranges, OwnedRange own,
+VectorPattern discover(BspComm& bsp, const OwnedRanges& ranges, OwnedRange own,
                        std::span<const std::int64_t> indices, const VectorRoute& route);
 
 // Adds where values lie: places as in VectorPattern. Local.

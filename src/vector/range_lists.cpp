@@ -19,12 +19,11 @@ void RangeLists::check(int /*ranks*/) const {
     fail(Errc::argument, "`indices` is NULL, but ", needed_, " are needed");
 }
 
-ListedNeeds RangeLists::needs(RankGroup& group, const OwnedRanges& ranges,
-                              OwnedRange /*own*/) const {
+ListedNeeds RangeLists::needs(BspComm& bsp, const OwnedRanges& ranges, OwnedRange /*own*/) const {
   const std::int64_t size = ranges.size();
   for (std::int64_t k = 0; k < needed_; ++k)
     if (indices_[k] < 0 || indices_[k] >= size)
-      fail(Errc::argument, "rank ", group.here()[0], " needs index ", indices_[k], " (position ", k,
+      fail(Errc::argument, "rank ", bsp.here()[0], " needs index ", indices_[k], " (position ", k,
            " of its list), but ",
            size == 0 ? text("nobody owns any") : text("indices go from 0 to ", size - 1));
   return {{indices_, indices_ + needed_}};

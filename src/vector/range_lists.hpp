@@ -14,7 +14,7 @@ class RangeLists final : public VectorLists {
   void check(int ranks) const override;
   std::int64_t owned() const override { return own_.count; }
   std::optional<OwnedRange> own_range() const override { return own_; }
-  ListedNeeds needs(RankGroup& group, const OwnedRanges& ranges, OwnedRange own) const override;
+  ListedNeeds needs(BspComm& bsp, const OwnedRanges& ranges, OwnedRange own) const override;
   bool lists_places() const override { return false; }
 
  private:

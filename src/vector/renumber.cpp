@@ -20,7 +20,7 @@ Renumbering renumber(MPI_Comm comm, const VectorLists& lists, Output output) {
   Renumbering made;
   run_collectively(shared->comm(), [&] {
     const Context context(shared);
-    FoundNeeds found = find_needs(context, shared->group(), lists);
+    FoundNeeds found = find_needs(context, shared->bsp(), lists);
     made = {found.own, std::move(found.needs.indices)};
   });
   return made;

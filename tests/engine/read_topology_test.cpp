@@ -6,7 +6,7 @@
 #include <random>
 
 #include "engine/comm/local_topology.hpp"
-#include "engine/comm/mpi_rank_group.hpp"
+#include "engine/comm/mpi_bsp_comm.hpp"
 #include "mpi/owned_comm.hpp"
 #include "planners/graphs/graphs.hpp"
 #include "planners/graphs/mirror.hpp"
@@ -35,7 +35,7 @@ Vertex vertex_of(const TopologyLists& lists) {
 std::vector<LocalTopology> pair_of_ranks(std::vector<std::uint32_t> origins) {
   std::vector<LocalTopology> places;
   for (std::int32_t rank : {0, 1}) {
-    LocalRankGroup alone(1);
+    LocalBspComm alone(1);
     const std::int32_t other = 1 - rank;
     const Vertex vertex{rank, {other, other}, {other, other}, origins, rank, {rank}};
     places.push_back(topology_in_graph(alone, std::span(&vertex, 1), 0));
@@ -94,9 +94,9 @@ void expect_cartesian(const std::vector<int>& sizes, const std::vector<int>& per
   }
   // The ranks' origins fit together.
   const OwnedComm comm(duplicate_world());
-  MpiRankGroup group(comm.get());
+  MpiBspComm bsp(comm.get());
   Vertex vertex = vertex_of(lists);
-  const std::optional<Error> error = mirror(group, std::span(&vertex, 1));
+  const std::optional<Error> error = mirror(bsp, std::span(&vertex, 1));
   EXPECT_FALSE(error) << error->what();
   EXPECT_EQ(vertex.origins, lists.origins);
 }
@@ -212,9 +212,9 @@ TEST(ReadTopology, DistributedGraphFromAdjacentLists) {
       EXPECT_EQ(lists.source_weights, weighted ? drawn.source_weights : Ranks());
 
       const OwnedComm comm(duplicate_world());
-      MpiRankGroup group(comm.get());
+      MpiBspComm bsp(comm.get());
       Vertex vertex = vertex_of(lists);
-      const std::optional<Error> error = mirror(group, std::span(&vertex, 1));
+      const std::optional<Error> error = mirror(bsp, std::span(&vertex, 1));
       ASSERT_FALSE(error) << error->what();
       EXPECT_EQ(vertex.origins, drawn.all[world_rank()].origins);
     }

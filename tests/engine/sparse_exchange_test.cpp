@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/hash.hpp"
-#include "engine/comm/mpi_rank_group.hpp"
+#include "engine/comm/mpi_bsp_comm.hpp"
 #include "engine/comm/shared_comm.hpp"
 #include "mpi/owned_comm.hpp"
 #include "support/counting.hpp"
@@ -65,7 +65,7 @@ class SparseExchangeTest : public testing::TestWithParam<bool> {
  protected:
   SparseExchangeTest() {
     duplicate(MPI_COMM_WORLD, comm);
-    group.emplace(comm.get());
+    bsp.emplace(comm.get());
   }
   std::unique_ptr<PairMessages> pairs() const {
     return GetParam() ? connect_pairs(*SharedComm::of(comm.get())) : nullptr;
@@ -84,13 +84,13 @@ class SparseExchangeTest : public testing::TestWithParam<bool> {
     exchange.open(call, result);
     exchange.wait();
     EXPECT_TRUE(exchange.same()[0] && exchange.same()[1]);
-    exchange.complete(&*group);
+    exchange.complete(&*bsp);
     exchange.wait();
     expect_arrived(k, result);
   }
 
   OwnedComm comm;
-  std::optional<MpiRankGroup> group;
+  std::optional<MpiBspComm> bsp;
 };
 
 TEST_P(SparseExchangeTest, PiecesAndParts) {

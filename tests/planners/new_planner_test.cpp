@@ -45,14 +45,14 @@ std::string always(const Neighborhood&, Collective) { return ""; }
 const OffsetPlanner offset_backwards{"backwards", always, backwards};
 
 // For graphs: what linear does, but in rounds.
-std::vector<GraphVariant> in_rounds(RankGroup& group, std::span<const Vertex> vertices,
+std::vector<GraphVariant> in_rounds(BspComm& bsp, std::span<const Vertex> vertices,
                                     const GraphFacts& facts, const GraphTask& task);
 std::string always_on_graphs(const GraphFacts&, const GraphTask&) { return ""; }
 const GraphPlanner graph_in_rounds{"in-rounds", always_on_graphs, in_rounds};
 
-std::vector<GraphVariant> in_rounds(RankGroup& group, std::span<const Vertex> vertices,
+std::vector<GraphVariant> in_rounds(BspComm& bsp, std::span<const Vertex> vertices,
                                     const GraphFacts& facts, const GraphTask& task) {
-  const std::vector<GraphVariant> linear = graph_linear.variants(group, vertices, facts, task);
+  const std::vector<GraphVariant> linear = graph_linear.variants(bsp, vertices, facts, task);
   return {{graph_in_rounds, "", vertices, task, linear.front().relays(), 1}};
 }
 

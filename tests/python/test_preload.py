@@ -297,8 +297,8 @@ def test_some_stay_with_the_mpi(job: Any, mpi: str, variable: str, value: str, w
 @each_mpi
 @pytest.mark.parametrize("calls", ["exchanges", more("begun"), more("in-place")])
 def test_wrong_values_are_told(job: Any, mpi: str, calls: str, capfd: Any) -> None:
-    """All three ranks have them. They count as if nothing were set. The first rank of a communicator
-    says so once: in place that is another process in each half."""
+    """All three ranks have them. They count as if nothing were set. The first rank of a
+    communicator says so once: in place that is another process in each half."""
     done, rows = job(mpi, 3, calls, "distinct", TONARI_PRELOAD="tonary", TONARI_REPAIR="yes")
     assert done.returncode == 0, done.stderr
     said = [line for line in capfd.readouterr().err.splitlines() if "TONARI_" in line]

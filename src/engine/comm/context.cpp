@@ -18,16 +18,16 @@ Context::Context(std::shared_ptr<SharedComm> shared, std::shared_ptr<const Neigh
 
 Context::Context(std::shared_ptr<SharedComm> shared, TopologyLists lists, Settings settings)
     : shared_(std::move(shared)), nodes_(shared_->nodes()), settings_(std::move(settings)) {
-  RankGroup& group = shared_->group();
-  group.run_collectively([&] {
+  BspComm& bsp = shared_->bsp();
+  bsp.run_collectively([&] {
     Vertex vertex{rank(),
                   std::move(lists.targets),
                   std::move(lists.sources),
                   std::move(lists.origins),
                   nodes_->members.node,
                   nodes_->members.ranks};
-    agree(comm(), mirror(group, std::span(&vertex, 1)));
-    examine(group, std::span(&vertex, 1), lists.grid);
+    agree(comm(), mirror(bsp, std::span(&vertex, 1)));
+    examine(bsp, std::span(&vertex, 1), lists.grid);
   });
 }
 
@@ -35,23 +35,23 @@ Context::Context(std::shared_ptr<SharedComm> shared, std::vector<Vertex> all,
                  const std::optional<Grid>& grid, Settings settings)
     : shared_(std::move(shared)),
       nodes_(shared_->nodes()),
-      together_(new Together{LocalRankGroup(ranks()), std::move(all)}),
+      together_(new Together{LocalBspComm(ranks()), std::move(all)}),
       settings_(std::move(settings)) {
-  if (const std::optional<Error> error = mirror(together_->group, together_->vertices))
+  if (const std::optional<Error> error = mirror(together_->bsp, together_->vertices))
     throw *error;  // it is the same on all ranks
-  examine(together_->group, together_->vertices, grid);
+  examine(together_->bsp, together_->vertices, grid);
 }
 
-// Collective in the group: finds out what the graph is.
-void Context::examine(RankGroup& group, std::span<const Vertex> vertices,
+// Collective over `bsp`: finds out what the graph is.
+void Context::examine(BspComm& bsp, std::span<const Vertex> vertices,
                       const std::optional<Grid>& grid) {
   const std::size_t k = together_ ? static_cast<std::size_t>(rank()) : 0;
   std::vector<Isomorphism> isomorphisms;
-  if (grid) isomorphisms = find_isomorphism(group, *grid, vertices);
+  if (grid) isomorphisms = find_isomorphism(bsp, *grid, vertices);
   if (isomorphisms.empty()) {
-    topology_ = topology_in_graph(group, vertices, k);
+    topology_ = topology_in_graph(bsp, vertices, k);
     planners_ = as_promised(std::make_unique<GraphPlannerRegistry>(
-        group, together_ ? vertices : std::span(&topology_.vertex, 1), topology_.facts,
+        bsp, together_ ? vertices : std::span(&topology_.vertex, 1), topology_.facts,
         [this] { return machine(); }));
     return;
   }

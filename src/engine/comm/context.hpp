@@ -17,7 +17,7 @@
 #include "engine/comm/shared_comm.hpp"
 #include "engine/wait/agree.hpp"
 #include "engine/wait/progress.hpp"
-#include "planners/graphs/local_rank_group.hpp"
+#include "planners/graphs/local_bsp_comm.hpp"
 #include "select/candidates.hpp"
 
 namespace tonari {
@@ -86,10 +86,10 @@ class Context {
 
  private:
   struct Together {  // the ranks that plan in this process, where they are all
-    LocalRankGroup group;
+    LocalBspComm bsp;
     std::vector<Vertex> vertices;
   };
-  void examine(RankGroup& group, std::span<const Vertex> vertices, const std::optional<Grid>& grid);
+  void examine(BspComm& bsp, std::span<const Vertex> vertices, const std::optional<Grid>& grid);
   std::unique_ptr<PlannerRegistry> as_promised(std::unique_ptr<PlannerRegistry> planners);
   std::shared_ptr<const OwnedComm> make_graph() const;
 

@@ -73,7 +73,7 @@ bool crosswise(const Vertex& v) {
 
 }  // namespace
 
-LocalTopology topology_in_graph(RankGroup& group, std::span<const Vertex> vertices, std::size_t k) {
+LocalTopology topology_in_graph(BspComm& bsp, std::span<const Vertex> vertices, std::size_t k) {
   LocalTopology topology;
   Word most[] = {0, 0, 0, 0, 0}, print = 0;
   const auto raise = [](Word& word, std::size_t value) {
@@ -88,11 +88,11 @@ LocalTopology topology_in_graph(RankGroup& group, std::span<const Vertex> vertic
     raise(most[4], std::max(vertex.targets.size(), vertex.sources.size()));
     print += static_cast<Word>(print_of(vertex) >> 24);  // so that a sum of many fits
   }
-  group.max(most);
+  bsp.max(most);
   topology.shape = {most[0] == 0, most[1] != 0, most[2] == 0, most[3] == 0};
   topology.neighbors = static_cast<std::size_t>(most[4]);
-  topology.fingerprint = static_cast<std::uint64_t>(group.sum(print));
-  topology.facts = gather_facts(group, vertices);
+  topology.fingerprint = static_cast<std::uint64_t>(bsp.sum(print));
+  topology.facts = gather_facts(bsp, vertices);
   topology.vertex = vertices[k];
   return topology;
 }

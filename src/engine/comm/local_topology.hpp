@@ -47,8 +47,8 @@ LocalTopology topology_in(std::shared_ptr<const Neighborhood> near, int rank);
 // rank's.
 LocalTopology topology_in(std::shared_ptr<const Neighborhood> near, Vertex given,
                           Isomorphism isomorphism);
-// Collective in the group. `vertices`, of the ranks here, are complete, and checked against those
+// Collective over `bsp`. `vertices`, of the ranks here, are complete, and checked against those
 // of the other ranks. The result is that of the rank vertices[k].
-LocalTopology topology_in_graph(RankGroup& group, std::span<const Vertex> vertices, std::size_t k);
+LocalTopology topology_in_graph(BspComm& bsp, std::span<const Vertex> vertices, std::size_t k);
 
 }  // namespace tonari

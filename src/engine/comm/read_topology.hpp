@@ -34,7 +34,7 @@ struct TopologyLists {
 // Throws Errc::topology for an intercommunicator: on all ranks, since all know.
 void require_intracommunicator(MPI_Comm comm);
 
-// Not collective. comm: an intracommunicator. Throws Errc::topology if there is no topology to read.
+// Not collective. comm: an intracommunicator. Throws Errc::topology if it has no topology.
 TopologyLists read_topology(MPI_Comm comm);
 
 // Of a communicator with a Cartesian topology; nothing if that has not 1 to 8 dimensions. Not

@@ -7,7 +7,7 @@
 #include "base/setting_table.hpp"
 #include "engine/comm/calibrate.hpp"
 #include "engine/comm/finding.hpp"
-#include "engine/comm/mpi_rank_group.hpp"
+#include "engine/comm/mpi_bsp_comm.hpp"
 #include "engine/wait/agree.hpp"
 #include "engine/wait/hang_report.hpp"
 #include "engine/wait/hung_mpi.hpp"
@@ -258,11 +258,10 @@ const LogGP& SharedComm::machine() {
   return machine_.emplace(found);
 }
 
-RankGroup& SharedComm::group() {
-  if (!group_)
-    group_ = std::make_unique<MpiRankGroup>(comm(), MpiRankGroup::most_words,
-                                            MpiRankGroup::Number::first);
-  return *group_;
+BspComm& SharedComm::bsp() {
+  if (!bsp_)
+    bsp_ = std::make_unique<MpiBspComm>(comm(), MpiBspComm::most_words, MpiBspComm::Number::first);
+  return *bsp_;
 }
 
 ConnectComm SharedComm::connect_comm(const NodeMap& nodes) {

@@ -22,7 +22,7 @@
 #include "engine/comm/read_topology.hpp"
 #include "engine/comm/report.hpp"
 #include "mpi/owned_comm.hpp"
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 
 namespace tonari {
 
@@ -75,7 +75,7 @@ class SharedComm {
   std::shared_ptr<const OwnedComm> another() const;
 
   // For planning together, one user at a time.
-  RankGroup& group();
+  BspComm& bsp();
 
   FamilyObjects& families() { return families_; }
   // For those who connect its ranks.
@@ -124,7 +124,7 @@ class SharedComm {
   std::shared_ptr<const OwnedComm> comm_, exchanges_;
   int rank_ = 0, ranks_ = 0;
   std::int64_t next_tag_ = first_exchange_tag, most_tag_ = 32767;  // what MPI promises at least
-  std::unique_ptr<RankGroup> group_;
+  std::unique_ptr<BspComm> bsp_;
   FamilyObjects families_;
   std::optional<Windows> windows_;
   std::string nodes_text_;  // TONARI_NODES, when nodes_ was learned

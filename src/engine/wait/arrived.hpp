@@ -5,7 +5,7 @@
 #include <mpi.h>
 
 #include "mpi/mpi_error.hpp"
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 
 namespace tonari {
 

@@ -14,12 +14,12 @@ namespace {
 
 // If one rank has edges with all others, the rounds of the paper's Fig. 3 are optimal, and nobody
 // has to ask: in round c, rank r sends to r + c + 1.
-void color_by_distance(const RankGroup& group, EdgeColors& edges) {
+void color_by_distance(const BspComm& bsp, EdgeColors& edges) {
   const auto distance = [&](std::int32_t from, std::int32_t to) {
-    return (to - from + group.ranks()) % group.ranks() - 1;
+    return (to - from + bsp.ranks()) % bsp.ranks() - 1;
   };
   for (std::size_t k = 0; k < edges.senders.size(); ++k) {
-    const std::int32_t self = group.here()[k];
+    const std::int32_t self = bsp.here()[k];
     Side &out = edges.senders[k], &in = edges.receivers[k];
     for (std::size_t e = 0; e < out.peers.size(); ++e) out.color(e, distance(self, out.peers[e]));
     for (std::size_t e = 0; e < in.peers.size(); ++e) in.color(e, distance(in.peers[e], self));
@@ -29,14 +29,14 @@ void color_by_distance(const RankGroup& group, EdgeColors& edges) {
 // A path in two colors of a graph where every rank has all `degree` colors can be as long as the
 // graph: that is given up after a while. With one color more all ranks have gaps, and paths end
 // after about `degree` hops.
-void color_by_degree(RankGroup& group, EdgeColors& edges, Color degree) {
-  const int patience = 16 * (degree + 2 * std::bit_width(static_cast<unsigned>(group.ranks())));
+void color_by_degree(BspComm& bsp, EdgeColors& edges, Color degree) {
+  const int patience = 16 * (degree + 2 * std::bit_width(static_cast<unsigned>(bsp.ranks())));
   for (Color palette : {degree, degree + 1}) {
-    color_greedily(group, edges, palette);
-    if (recolor(group, edges, palette, patience)) return;
+    color_greedily(bsp, edges, palette);
+    if (recolor(bsp, edges, palette, patience)) return;
   }
   // always enough: an edge meets at most 2 * degree - 2 others
-  color_greedily(group, edges, 2 * degree);
+  color_greedily(bsp, edges, 2 * degree);
 }
 
 std::string applicable(const GraphFacts&, const GraphTask&) { return ""; }
@@ -76,9 +76,9 @@ Relay relay_by_color(const Vertex& v, const Side& sender, const Side& receiver,
 
 // rounds: nobody starts a round before its part of the one before is done. order: messages leave in
 // the order of their rounds, but do not wait.
-std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
+std::vector<GraphVariant> variants(BspComm& bsp, std::span<const Vertex> vertices,
                                    const GraphFacts&, const GraphTask& task) {
-  const Coloring coloring = color_edges(group, vertices);
+  const Coloring coloring = color_edges(bsp, vertices);
   std::vector<Relay> rounds;
   for (std::size_t k = 0; k < vertices.size(); ++k)
     rounds.push_back(relay_by_color(vertices[k], coloring.edges.senders[k],
@@ -93,21 +93,21 @@ std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> ver
 
 }  // namespace
 
-Coloring color_edges(RankGroup& group, std::span<const Vertex> vertices) {
-  Coloring result{uncolored_edges(group, vertices)};
+Coloring color_edges(BspComm& bsp, std::span<const Vertex> vertices) {
+  Coloring result{uncolored_edges(bsp, vertices)};
   const auto raise = [](int& most, std::size_t value) {
     most = std::max(most, static_cast<int>(value));
   };
   for (const auto* sides : {&result.edges.senders, &result.edges.receivers})
     for (const Side& side : *sides) raise(result.bound, side.peers.size());
-  result.bound = static_cast<int>(group.max(static_cast<Word>(result.bound)));
-  if (result.bound == group.ranks() - 1)
-    color_by_distance(group, result.edges);
+  result.bound = static_cast<int>(bsp.max(static_cast<Word>(result.bound)));
+  if (result.bound == bsp.ranks() - 1)
+    color_by_distance(bsp, result.edges);
   else
-    color_by_degree(group, result.edges, result.bound);
+    color_by_degree(bsp, result.edges, result.bound);
   for (const Side& side : result.edges.senders)
     for (Color c : side.colors) raise(result.colors, c + 1);
-  result.colors = static_cast<int>(group.max(static_cast<Word>(result.colors)));
+  result.colors = static_cast<int>(bsp.max(static_cast<Word>(result.colors)));
   return result;
 }
 

@@ -18,6 +18,6 @@ struct Coloring {
 
 // Collective; the same on all ranks but for `edges`, which are each rank's own. Never more than
 // max(bound, 2 * bound - 1) colors.
-Coloring color_edges(RankGroup& group, std::span<const Vertex> vertices);
+Coloring color_edges(BspComm& bsp, std::span<const Vertex> vertices);
 
 }  // namespace tonari

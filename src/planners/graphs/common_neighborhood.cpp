@@ -159,10 +159,10 @@ struct Member {
 
 class Planner {
  public:
-  Planner(RankGroup& group, std::span<const Vertex> vertices, const GraphFacts& facts,
+  Planner(BspComm& bsp, std::span<const Vertex> vertices, const GraphFacts& facts,
           const GraphTask& task)
-      : group_(group), price_(task) {
-    const std::vector<GraphVariant> direct = graph_linear.variants(group, vertices, facts, task);
+      : bsp_(bsp), price_(task) {
+    const std::vector<GraphVariant> direct = graph_linear.variants(bsp, vertices, facts, task);
     members_.resize(vertices.size());
     for (std::size_t k = 0; k < members_.size(); ++k) {
       for (const Hop& hop : direct.front().relays()[k].out)
@@ -198,32 +198,31 @@ class Planner {
       m.senders.clear(), m.candidates.clear(), m.next = 0, m.partner = -1;
       const Ranks targets = targets_of(m.items);
       if (targets.size() < price_.least_common()) continue;
-      for (std::int32_t target : targets)
-        group_.send(k, target, {static_cast<Word>(targets.size())});
+      for (std::int32_t target : targets) bsp_.send(k, target, {static_cast<Word>(targets.size())});
     }
-    group_.exchange();
+    bsp_.exchange();
     introduce();
-    group_.exchange();
-    for (std::size_t k : group_.receivers()) list_candidates(k);
+    bsp_.exchange();
+    for (std::size_t k : bsp_.receivers()) list_candidates(k);
   }
 
   void introduce() {
     std::vector<Word> others;
-    for (std::size_t k : group_.receivers()) {
-      const std::span<const GroupMessage> inbox = group_.inbox(k);
+    for (std::size_t k : bsp_.receivers()) {
+      const std::span<const BspMessage> inbox = bsp_.inbox(k);
       const std::size_t n = inbox.size();
       // The rank below, the number of its targets above: sorted by rank.
       const auto about = [&](std::size_t i) {
         return inbox[i % n].words[0] << 32 | inbox[i % n].from;
       };
-      for (const GroupMessage& message : inbox) members_[k].senders.push_back(message.from);
+      for (const BspMessage& message : inbox) members_[k].senders.push_back(message.from);
       for (std::size_t i = 0; i < n && n > 1; ++i) {
         others.clear();
         // Symmetric, and nobody twice: places i - reach .. i + reach on a ring, or all.
         const std::size_t before = std::min(reach, (n - 1) / 2), after = std::min(reach, n / 2);
         for (std::size_t d = 1; d <= after; ++d) others.push_back(about(i + d));
         for (std::size_t d = 1; d <= before; ++d) others.push_back(about(i + n - d));
-        group_.send(k, inbox[i].from, others);
+        bsp_.send(k, inbox[i].from, others);
       }
     }
   }
@@ -236,7 +235,7 @@ class Planner {
     Member& m = members_[k];
     const Ranks targets = targets_of(m.items);
     std::vector<Word> met;
-    for (const GroupMessage& message : group_.inbox(k))
+    for (const BspMessage& message : bsp_.inbox(k))
       met.insert(met.end(), message.words.begin(), message.words.end());
     std::sort(met.begin(), met.end());
     struct Candidate {
@@ -276,14 +275,14 @@ class Planner {
       for (std::size_t k = 0; k < members_.size(); ++k)
         if (const Member& m = members_[k]; m.looking()) {
           looking = 1;
-          group_.send(k, m.candidates[m.next], {});
+          bsp_.send(k, m.candidates[m.next], {});
         }
-      if (group_.max(looking) == 0) return;
-      group_.exchange();
+      if (bsp_.max(looking) == 0) return;
+      bsp_.exchange();
       answer();
-      group_.exchange();
-      for (std::size_t k : group_.receivers())
-        for (const GroupMessage& message : group_.inbox(k)) {
+      bsp_.exchange();
+      for (std::size_t k : bsp_.receivers())
+        for (const BspMessage& message : bsp_.inbox(k)) {
           Member& m = members_[k];
           if (m.looking() && m.candidates[m.next] == message.from) ++m.next;
         }
@@ -291,12 +290,12 @@ class Planner {
   }
 
   void answer() {
-    for (std::size_t k : group_.receivers()) {
+    for (std::size_t k : bsp_.receivers()) {
       Member& m = members_[k];
-      for (const GroupMessage& message : group_.inbox(k))
+      for (const BspMessage& message : bsp_.inbox(k))
         if (m.looking() && message.from == m.candidates[m.next]) m.partner = message.from;
-      for (const GroupMessage& message : group_.inbox(k))
-        if (!m.looking() && message.from != m.partner) group_.send(k, message.from, {});
+      for (const BspMessage& message : bsp_.inbox(k))
+        if (!m.looking() && message.from != m.partner) bsp_.send(k, message.from, {});
     }
   }
 
@@ -310,16 +309,15 @@ class Planner {
       words.assign(1, static_cast<Word>(m.held.size()));
       words.insert(words.end(), m.held.begin(), m.held.end());
       for (const Item& item : m.items) words.insert(words.end(), {item.target, item.origin});
-      group_.send(k, m.partner, words);
+      bsp_.send(k, m.partner, words);
     }
-    group_.exchange();
+    bsp_.exchange();
     Word shared = 0;
-    for (std::size_t k : group_.receivers())
-      shared |= share_with(k, stage, group_.inbox(k).front());
-    return group_.max(shared) != 0;
+    for (std::size_t k : bsp_.receivers()) shared |= share_with(k, stage, bsp_.inbox(k).front());
+    return bsp_.max(shared) != 0;
   }
 
-  bool share_with(std::size_t k, std::int32_t stage, const GroupMessage& message) {
+  bool share_with(std::size_t k, std::int32_t stage, const BspMessage& message) {
     Member& m = members_[k];
     Partner self{here(k), m.items, m.held}, other{message.from, {}, {}};
     const auto rank = [&](std::size_t w) { return static_cast<std::int32_t>(message.words[w]); };
@@ -349,12 +347,12 @@ class Planner {
         const std::int32_t target = item->target;
         for (words.clear(); item != items.end() && item->target == target; ++item)
           words.push_back(item->origin);
-        group_.send(k, target, words);
+        bsp_.send(k, target, words);
       }
     }
-    group_.exchange();
-    for (std::size_t k : group_.receivers())
-      for (const GroupMessage& message : group_.inbox(k)) {
+    bsp_.exchange();
+    for (std::size_t k : bsp_.receivers())
+      for (const BspMessage& message : bsp_.inbox(k)) {
         words.clear();
         for (Word word : message.words)
           if (const auto origin = static_cast<std::int32_t>(word);
@@ -362,9 +360,9 @@ class Planner {
             words.push_back(origin);
           else
             relays[k].in.push_back({stage, message.from, {origin, 0}});
-        if (!words.empty()) group_.send(k, message.from, words);
+        if (!words.empty()) bsp_.send(k, message.from, words);
       }
-    group_.exchange();
+    bsp_.exchange();
     for (std::size_t k = 0; k < members_.size(); ++k) add_last_hops(k, stage, relays[k]);
     return relays;
   }
@@ -372,7 +370,7 @@ class Planner {
   // In the staggered order.
   void add_last_hops(std::size_t k, std::int32_t stage, Relay& relay) {
     Items refused;
-    for (const GroupMessage& message : group_.inbox(k))
+    for (const BspMessage& message : bsp_.inbox(k))
       for (Word origin : message.words)
         refused.push_back({message.from, static_cast<std::int32_t>(origin)});
     std::sort(refused.begin(), refused.end());
@@ -385,9 +383,9 @@ class Planner {
         relay.out.push_back({stage, item.target, {item.origin, 0}});
   }
 
-  std::int32_t here(std::size_t k) const { return group_.here()[k]; }
+  std::int32_t here(std::size_t k) const { return bsp_.here()[k]; }
 
-  RankGroup& group_;
+  BspComm& bsp_;
   Price price_;
   std::vector<Member> members_;
 };
@@ -406,11 +404,11 @@ std::string pays(const GraphFacts& facts, const GraphTask& task) {
   return "";
 }
 
-std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
+std::vector<GraphVariant> variants(BspComm& bsp, std::span<const Vertex> vertices,
                                    const GraphFacts& facts, const GraphTask& task) {
-  std::vector<GraphVariant> all = Planner(group, vertices, facts, task).variants(vertices, task);
+  std::vector<GraphVariant> all = Planner(bsp, vertices, facts, task).variants(vertices, task);
   if (!task.forced || all.front().variant() != nobody_shares) return all;
-  return Planner(group, vertices, facts, counting_messages(task)).variants(vertices, task);
+  return Planner(bsp, vertices, facts, counting_messages(task)).variants(vertices, task);
 }
 
 }  // namespace

@@ -16,14 +16,14 @@ constexpr std::size_t most_pairs = 1024;  // found by one reduction
 
 }  // namespace
 
-SecondPhase::SecondPhase(RankGroup& group, Work work, const std::vector<Ranks>& targets,
+SecondPhase::SecondPhase(BspComm& bsp, Work work, const std::vector<Ranks>& targets,
                          std::span<const Word> fixed)
-    : group_(group),
+    : bsp_(bsp),
       work_(work),
-      busy_(group, std::min(most_pairs, static_cast<std::size_t>(group.ranks()))),
+      busy_(bsp, std::min(most_pairs, static_cast<std::size_t>(bsp.ranks()))),
       idle_(busy_) {
   for (std::size_t k = 0; k < targets.size(); ++k)
-    members_.push_back({SendSet(group.here()[k], targets[k], fixed[k], work), targets[k]});
+    members_.push_back({SendSet(bsp.here()[k], targets[k], fixed[k], work), targets[k]});
 }
 
 // The average rises by the messages to helpers; what that leaves is done in a second turn.
@@ -37,7 +37,7 @@ bool SecondPhase::run(int steps) {
     any = rounds([&] { return least_busy(); }) || any;
   }
   any = rounds([&] { return own_targets(); }) || any;
-  return group_.max(Word{any}) != 0;
+  return bsp_.max(Word{any}) != 0;
 }
 
 // Until nobody is asked any more.
@@ -45,7 +45,7 @@ bool SecondPhase::rounds(const std::function<std::vector<Offer>()>& find_offers)
   bool any = false;
   for (int round = 0; round < most_pairing_rounds; ++round) {
     const std::vector<Offer> offers = find_offers();
-    if (!group_.max(Word{!offers.empty()})) break;
+    if (!bsp_.max(Word{!offers.empty()})) break;
     any = make(offers) || any;
   }
   return any;
@@ -63,25 +63,25 @@ void SecondPhase::note(std::size_t k) {
 Word SecondPhase::find_limit(Word most, int steps) {
   Word work = 0;
   for (const Member& m : members_) work += m.sending.load();
-  const Word average = (group_.sum(work) + group_.ranks() - 1) / group_.ranks();
+  const Word average = (bsp_.sum(work) + bsp_.ranks() - 1) / bsp_.ranks();
   if (average >= most) return most;
   const auto message = static_cast<double>(work_.message), all = static_cast<double>(most),
              mean = static_cast<double>(std::max<Word>(average, 1));
   const double between = mean * std::pow(all / mean, 1 - 1. / steps),
                few = message * std::pow(all / message, steps / (steps + 1.));
   // pow may differ by a bit between processors, and all must go on alike
-  return group_.max(static_cast<Word>(std::ceil(std::max(between, few))));
+  return bsp_.max(static_cast<Word>(std::ceil(std::max(between, few))));
 }
 
 Word SecondPhase::find_most() {
   Word most = 0;
   for (const Member& m : members_) most = std::max(most, m.sending.load());
-  return group_.max(most);
+  return bsp_.max(most);
 }
 
 std::vector<SecondPhase::Offer> SecondPhase::least_busy() {
-  const Found found = find(group_, busy_, idle_);
-  const std::span<const std::int32_t> here = group_.here();
+  const Found found = find(bsp_, busy_, idle_);
+  const std::span<const std::int32_t> here = bsp_.here();
   std::vector<Offer> offers;
   for (std::size_t i = 0; i < std::min(found.high.size(), found.low.size()); ++i)
     if (const auto k = std::lower_bound(here.begin(), here.end(), found.high[i].rank);
@@ -109,21 +109,21 @@ bool SecondPhase::make(const std::vector<Offer>& offers) {
     std::vector<Word> words{giver.load(), giver.cost(taker)};
     for (const SendSet::Line& line : giver.lines())
       if (giver.alone(line) && line.target != taker) words.push_back(line.target);
-    group_.send(k, taker, words);
+    bsp_.send(k, taker, words);
   }
-  group_.exchange();
+  bsp_.exchange();
   std::vector<std::tuple<std::size_t, std::int32_t, std::vector<Word>>> answers;
-  for (std::size_t k : group_.receivers()) {
-    for (const GroupMessage& message : group_.inbox(k))
+  for (std::size_t k : bsp_.receivers()) {
+    for (const BspMessage& message : bsp_.inbox(k))
       answers.emplace_back(k, message.from, take(members_[k], message));
     note(k);
   }
-  for (const auto& [k, giver, taken] : answers) group_.send(k, giver, taken);
-  group_.exchange();
+  for (const auto& [k, giver, taken] : answers) bsp_.send(k, giver, taken);
+  bsp_.exchange();
   bool any = false;
-  for (std::size_t k : group_.receivers()) {
+  for (std::size_t k : bsp_.receivers()) {
     Member& m = members_[k];
-    for (const GroupMessage& message : group_.inbox(k)) {
+    for (const BspMessage& message : bsp_.inbox(k)) {
       m.failures = message.words.empty() ? m.failures + 1 : 0;
       any = any || !message.words.empty();
       for (Word target : message.words)
@@ -136,7 +136,7 @@ bool SecondPhase::make(const std::vector<Offer>& offers) {
 
 // What it writes to anyway first. Not beyond the limit, and not so much that the giver would have
 // less to do than this rank.
-std::vector<Word> SecondPhase::take(Member& m, const GroupMessage& offer) {
+std::vector<Word> SecondPhase::take(Member& m, const BspMessage& offer) {
   std::vector<Word> targets(offer.words.begin() + 2, offer.words.end()), taken;
   std::erase(targets, Word{m.sending.rank()});
   const auto others = std::stable_partition(targets.begin(), targets.end(), [&](Word target) {

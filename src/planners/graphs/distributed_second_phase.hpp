@@ -39,7 +39,7 @@ class SecondPhase {
  public:
   // As for Pairings (pairings.hpp): targets: to whom each rank here has to send, ascending, without
   // itself. fixed: its work besides. Collective.
-  SecondPhase(RankGroup& group, Work work, const std::vector<Ranks>& targets,
+  SecondPhase(BspComm& bsp, Work work, const std::vector<Ranks>& targets,
               std::span<const Word> fixed);
 
   // Whether anybody hands anything over. steps: so many of these stages follow each other, this one
@@ -67,10 +67,10 @@ class SecondPhase {
   std::vector<Offer> least_busy();
   std::vector<Offer> own_targets();
   bool make(const std::vector<Offer>& offers);
-  std::vector<Word> take(Member& m, const GroupMessage& offer);
+  std::vector<Word> take(Member& m, const BspMessage& offer);
   void note(std::size_t k);
 
-  RankGroup& group_;
+  BspComm& bsp_;
   Work work_;
   std::vector<Member> members_;  // per rank here
   DistributedTopK busy_, idle_;  // who may hand over, by work; who may take, by less work

@@ -7,9 +7,9 @@
 
 namespace tonari {
 
-DistributedTopK::DistributedTopK(const RankGroup& group, std::size_t classes)
-    : ranks_(group.ranks()),
-      here_(group.here().begin(), group.here().end()),
+DistributedTopK::DistributedTopK(const BspComm& bsp, std::size_t classes)
+    : ranks_(bsp.ranks()),
+      here_(bsp.here().begin(), bsp.here().end()),
       key_(here_.size(), none),
       keys_(classes) {}
 
@@ -42,12 +42,12 @@ std::vector<DistributedTopK::Entry> DistributedTopK::read(std::span<const Word> 
   return entries;
 }
 
-Found find(RankGroup& group, const DistributedTopK& high, const DistributedTopK& low) {
+Found find(BspComm& bsp, const DistributedTopK& high, const DistributedTopK& low) {
   std::vector<Word> words;
   high.contribute(words);
   const std::size_t highs = words.size();
   low.contribute(words);
-  group.max(words);
+  bsp.max(words);
   return {high.read(std::span(words).first(highs)), low.read(std::span(words).subspan(highs))};
 }
 

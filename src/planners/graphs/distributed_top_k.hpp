@@ -13,7 +13,7 @@
 #include <set>
 #include <vector>
 
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 
 namespace tonari {
 
@@ -26,13 +26,13 @@ class DistributedTopK {
     Word value;
   };
 
-  DistributedTopK(const RankGroup& group, std::size_t classes);
+  DistributedTopK(const BspComm& bsp, std::size_t classes);
 
   // The value of here()[k], |value| <= 2^31; none: this rank is not asked for, as all are at first.
   void set(std::size_t k, Word value);
   Word value(std::size_t k) const { return key_[k] == none ? none : decode(key_[k]).value; }
 
-  // `contribute` gives the words to be combined by RankGroup::max, one per class. `read` returns
+  // `contribute` gives the words to be combined by BspComm::max, one per class. `read` returns
   // what they say: the highest come first, and ties go to the lowest rank.
   void contribute(std::vector<Word>& words) const;
   std::vector<Entry> read(std::span<const Word> combined) const;
@@ -53,6 +53,6 @@ class DistributedTopK {
 struct Found {
   std::vector<DistributedTopK::Entry> high, low;
 };
-Found find(RankGroup& group, const DistributedTopK& high, const DistributedTopK& low);
+Found find(BspComm& bsp, const DistributedTopK& high, const DistributedTopK& low);
 
 }  // namespace tonari

@@ -29,8 +29,8 @@ namespace {
 // the edge's sender.
 Word tagged(Word word, bool sender) { return 2 * word + sender; }
 Word untagged(Word word) { return word >> 1; }
-bool from_sender(const GroupMessage& message) { return message.words[0] & 1; }
-Side& addressee(EdgeColors& edges, std::size_t k, const GroupMessage& message) {
+bool from_sender(const BspMessage& message) { return message.words[0] & 1; }
+Side& addressee(EdgeColors& edges, std::size_t k, const BspMessage& message) {
   return (from_sender(message) ? edges.receivers : edges.senders)[k];
 }
 
@@ -84,8 +84,8 @@ void sort_edges(Side& side, std::int32_t self, bool sender, const std::vector<Fa
 // other one goes on at once; a hub goes through all its leaves in one step.
 class Greedy {
  public:
-  Greedy(RankGroup& group, EdgeColors& edges, Color palette)
-      : group_(group), edges_(edges), palette_(palette) {
+  Greedy(BspComm& bsp, EdgeColors& edges, Color palette)
+      : bsp_(bsp), edges_(edges), palette_(palette) {
     for (std::size_t k = 0; k < edges.senders.size(); ++k) {
       senders_.push_back(line_up(edges.senders[k]));
       receivers_.push_back(line_up(edges.receivers[k]));
@@ -94,11 +94,11 @@ class Greedy {
 
   void run() {
     for (std::size_t k = 0; k < senders_.size(); ++k) advance_both(k);
-    while (group_.sum(static_cast<Word>(waiting_)) > 0)
+    while (bsp_.sum(static_cast<Word>(waiting_)) > 0)
       for (int step = 0; step < exchanges_per_check; ++step) {
-        group_.exchange();
-        for (std::size_t k : group_.receivers()) {
-          for (const GroupMessage& message : group_.inbox(k)) hear(k, message);
+        bsp_.exchange();
+        for (std::size_t k : bsp_.receivers()) {
+          for (const BspMessage& message : bsp_.inbox(k)) hear(k, message);
           advance_both(k);
         }
       }
@@ -124,7 +124,7 @@ class Greedy {
     return line;
   }
 
-  void hear(std::size_t k, const GroupMessage& message) {
+  void hear(std::size_t k, const BspMessage& message) {
     Line& line = (from_sender(message) ? receivers_ : senders_)[k];
     line.heard[addressee(edges_, k, message).edge(message.from)].assign(message.words.begin(),
                                                                         message.words.end());
@@ -147,7 +147,7 @@ class Greedy {
       const Color c = said == used_colors ? choose(side, line.heard[e])
                                           : static_cast<Color>(said - first_color);
       if (!line.told && said == used_colors)
-        group_.send(k, side.peers[e], {tagged(first_color + c, sender)});
+        bsp_.send(k, side.peers[e], {tagged(first_color + c, sender)});
       if (c >= 0) side.color(e, c);
       std::vector<Word>().swap(line.heard[e]);
     }
@@ -161,10 +161,10 @@ class Greedy {
   void tell_used(std::size_t k, const Side& side, std::uint32_t e, bool sender) {
     words_.assign(1, tagged(used_colors, sender));
     words_.insert(words_.end(), side.used.words().begin(), side.used.words().end());
-    group_.send(k, side.peers[e], words_);
+    bsp_.send(k, side.peers[e], words_);
   }
 
-  RankGroup& group_;
+  BspComm& bsp_;
   EdgeColors& edges_;
   Color palette_;
   std::vector<Line> senders_, receivers_;
@@ -174,14 +174,13 @@ class Greedy {
 
 }  // namespace
 
-EdgeColors uncolored_edges(RankGroup& group, std::span<const Vertex> vertices) {
+EdgeColors uncolored_edges(BspComm& bsp, std::span<const Vertex> vertices) {
   EdgeColors edges;
   std::vector<std::vector<Word>> volumes;
   const auto tell = [&](std::size_t k, const Side& side, bool sender) {
     for (std::size_t e = 0; e < side.peers.size(); ++e)
-      group.send(
-          k, side.peers[e],
-          {tagged(static_cast<Word>(side.peers.size()), sender), sender ? volumes[k][e] : 0});
+      bsp.send(k, side.peers[e],
+               {tagged(static_cast<Word>(side.peers.size()), sender), sender ? volumes[k][e] : 0});
   };
   for (std::size_t k = 0; k < vertices.size(); ++k) {
     edges.senders.push_back(side_of(vertices[k].targets, vertices[k].rank));
@@ -190,11 +189,11 @@ EdgeColors uncolored_edges(RankGroup& group, std::span<const Vertex> vertices) {
     tell(k, edges.senders[k], true);
     tell(k, edges.receivers[k], false);
   }
-  group.exchange();
-  for (std::size_t k : group.receivers()) {
+  bsp.exchange();
+  for (std::size_t k : bsp.receivers()) {
     Side &sender = edges.senders[k], &receiver = edges.receivers[k];
     std::vector<Facts> of_targets(sender.peers.size()), of_sources(receiver.peers.size());
-    for (const GroupMessage& message : group.inbox(k)) {
+    for (const BspMessage& message : bsp.inbox(k)) {
       std::vector<Facts>& facts = from_sender(message) ? of_sources : of_targets;
       facts[addressee(edges, k, message).edge(message.from)] = {untagged(message.words[0]),
                                                                 message.words[1]};
@@ -206,8 +205,8 @@ EdgeColors uncolored_edges(RankGroup& group, std::span<const Vertex> vertices) {
   return edges;
 }
 
-void color_greedily(RankGroup& group, EdgeColors& edges, Color palette) {
-  Greedy(group, edges, palette).run();
+void color_greedily(BspComm& bsp, EdgeColors& edges, Color palette) {
+  Greedy(bsp, edges, palette).run();
 }
 
 }  // namespace tonari

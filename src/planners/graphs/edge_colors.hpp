@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "planners/graphs/bsp_comm.hpp"
 #include "planners/graphs/color_set.hpp"
-#include "planners/graphs/rank_group.hpp"
 #include "topology/vertex.hpp"
 
 namespace tonari {
@@ -27,22 +27,22 @@ struct Side {
 };
 
 struct EdgeColors {
-  std::vector<Side> senders, receivers;  // per rank of group.here()
+  std::vector<Side> senders, receivers;  // per rank of bsp.here()
 };
 
 // No edge is colored yet. Collective, one exchange.
-EdgeColors uncolored_edges(RankGroup& group, std::span<const Vertex> vertices);
+EdgeColors uncolored_edges(BspComm& bsp, std::span<const Vertex> vertices);
 
 // Welsh and Powell's heuristic (Hoefler 2012, §II-A3) on the edges without a color: by descending
 // degree, each gets the lowest color below `palette` that is free at both ends, or none if there is
 // none. Collective; about as many exchanges as the longest chain of edges that meet, in descending
 // order.
-void color_greedily(RankGroup& group, EdgeColors& edges, Color palette);
+void color_greedily(BspComm& bsp, EdgeColors& edges, Color palette);
 
 // Colors what color_greedily left, by recoloring along alternating paths; palette is at least the
 // maximum degree. True if all edges have a color now. Gives up after about `patience` exchanges, or
 // earlier if that many will not do; what it leaves is a valid coloring of the other edges.
 // Collective.
-bool recolor(RankGroup& group, EdgeColors& edges, Color palette, int patience);
+bool recolor(BspComm& bsp, EdgeColors& edges, Color palette, int patience);
 
 }  // namespace tonari

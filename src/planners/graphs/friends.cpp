@@ -15,20 +15,20 @@ constexpr std::size_t most_weight = 4;  // of a name: that two both send where a
 
 // A target to its senders: the weight of each name, and some of the others, evenly spaced from a
 // place that differs from sender to sender. The rank below, the number of its targets above.
-void introduce(RankGroup& group, std::size_t k) {
-  const std::span<const GroupMessage> inbox = group.inbox(k);
+void introduce(BspComm& bsp, std::size_t k) {
+  const std::span<const BspMessage> inbox = bsp.inbox(k);
   const std::size_t n = inbox.size(), count = std::min(named, n - 1);
   if (count == 0) return;
   std::vector<Word> words;
   for (std::size_t i = 0; i < n; ++i) {
     words.assign(1, static_cast<Word>(std::min(most_weight, (n - 1 + count - 1) / count)));
-    const std::size_t first = static_cast<std::size_t>(
-        Hash().word(group.here()[k]).word(inbox[i].from).value() % (n - 1));
+    const std::size_t first =
+        static_cast<std::size_t>(Hash().word(bsp.here()[k]).word(inbox[i].from).value() % (n - 1));
     for (std::size_t c = 0; c < count; ++c) {
-      const GroupMessage& other = inbox[(i + 1 + (first + c * (n - 1) / count) % (n - 1)) % n];
+      const BspMessage& other = inbox[(i + 1 + (first + c * (n - 1) / count) % (n - 1)) % n];
       words.push_back(other.words[0] << 32 | other.from);
     }
-    group.send(k, inbox[i].from, words);
+    bsp.send(k, inbox[i].from, words);
   }
 }
 
@@ -37,9 +37,9 @@ struct Name {
   std::int32_t distance, rank;
 };
 
-Ranks best_friends(std::span<const GroupMessage> inbox, std::int32_t self, std::size_t most) {
+Ranks best_friends(std::span<const BspMessage> inbox, std::int32_t self, std::size_t most) {
   std::vector<std::pair<Word, Word>> heard;  // name, weight
-  for (const GroupMessage& message : inbox)
+  for (const BspMessage& message : inbox)
     for (Word name : message.words.subspan(1)) heard.emplace_back(name, message.words[0]);
   std::sort(heard.begin(), heard.end());
   std::vector<Name> names;
@@ -63,17 +63,17 @@ Ranks best_friends(std::span<const GroupMessage> inbox, std::int32_t self, std::
 
 }  // namespace
 
-std::vector<Ranks> find_friends(RankGroup& group, const std::vector<Ranks>& targets,
+std::vector<Ranks> find_friends(BspComm& bsp, const std::vector<Ranks>& targets,
                                 std::size_t most_friends) {
   for (std::size_t k = 0; k < targets.size(); ++k)
     for (std::int32_t target : targets[k])
-      if (targets[k].size() > 1) group.send(k, target, {static_cast<Word>(targets[k].size())});
-  group.exchange();
-  for (std::size_t k : group.receivers()) introduce(group, k);
-  group.exchange();
+      if (targets[k].size() > 1) bsp.send(k, target, {static_cast<Word>(targets[k].size())});
+  bsp.exchange();
+  for (std::size_t k : bsp.receivers()) introduce(bsp, k);
+  bsp.exchange();
   std::vector<Ranks> friends(targets.size());
-  for (std::size_t k : group.receivers())
-    friends[k] = best_friends(group.inbox(k), group.here()[k], most_friends);
+  for (std::size_t k : bsp.receivers())
+    friends[k] = best_friends(bsp.inbox(k), bsp.here()[k], most_friends);
   return friends;
 }
 

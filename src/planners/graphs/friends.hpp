@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 
 namespace tonari {
 
@@ -17,7 +17,7 @@ using Ranks = std::vector<std::int32_t>;
 // `targets` has those of each rank here, without itself, ascending. This returns for each the ranks
 // with which it shares the most, best first; of equal ones those that send to fewer. Messages and
 // memory of a rank grow with its own messages, in and out. The call is collective.
-std::vector<Ranks> find_friends(RankGroup& group, const std::vector<Ranks>& targets,
+std::vector<Ranks> find_friends(BspComm& bsp, const std::vector<Ranks>& targets,
                                 std::size_t most_friends);
 
 }  // namespace tonari

@@ -50,7 +50,7 @@ std::string pays(const GraphFacts& facts, const GraphTask& task) {
   return "";
 }
 
-std::vector<GraphVariant> one_point(RankGroup& group, std::span<const Vertex> vertices,
+std::vector<GraphVariant> one_point(BspComm& bsp, std::span<const Vertex> vertices,
                                     const GraphFacts& facts, const GraphTask& task) {
   BalanceOptions options = balance_named(task.variant);
   if (options.price > 0 && !std::isinf(options.price))
@@ -62,16 +62,16 @@ std::vector<GraphVariant> one_point(RankGroup& group, std::span<const Vertex> ve
                           }};
   std::vector<GraphVariant> all;
   all.emplace_back(graph_balanced, task.variant, vertices, task,
-                   std::move(plan_at_roots(group, vertices, facts, task, {&point, 1}).front()));
+                   std::move(plan_at_roots(bsp, vertices, facts, task, {&point, 1}).front()));
   return all;
 }
 
-std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
+std::vector<GraphVariant> variants(BspComm& bsp, std::span<const Vertex> vertices,
                                    const GraphFacts& facts, const GraphTask& task) {
-  if (names_a_balance(task.variant)) return one_point(group, vertices, facts, task);
+  if (names_a_balance(task.variant)) return one_point(bsp, vertices, facts, task);
   const Work work = all_work(task);
   std::vector<GraphVariant> all;
-  SharedRelays senders(group, vertices, facts, task);
+  SharedRelays senders(bsp, vertices, facts, task);
   for (const char* variant : {"receivers", "both ends", "senders twice"}) {
     if (!all.empty()) senders.senders_share(work);
     SharedRelays both = senders;
@@ -89,7 +89,7 @@ std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> ver
   if (task.forwarding() > 0)
     add("whole pattern priced",
         root_words(message_time(task) / task.forwarding_byte(), facts, task));
-  std::vector<std::vector<Relay>> relays = plan_at_roots(group, vertices, facts, task, planners);
+  std::vector<std::vector<Relay>> relays = plan_at_roots(bsp, vertices, facts, task, planners);
   for (std::size_t j = 0; j < planners.size(); ++j)
     all.emplace_back(graph_balanced, planners[j].variant, vertices, task, std::move(relays[j]));
   return all;

@@ -41,7 +41,7 @@ bool separate_repeats(std::vector<Hop>& hops) {
   return to.size() < hops.size();
 }
 
-std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
+std::vector<GraphVariant> variants(BspComm& bsp, std::span<const Vertex> vertices,
                                    const GraphFacts&, const GraphTask& task) {
   std::vector<Relay> together, apart;
   bool repeats = false;
@@ -51,7 +51,7 @@ std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> ver
     separate_repeats(relay.in);
   }
   std::vector<GraphVariant> all{{graph_linear, "", vertices, task, std::move(together)}};
-  if (task.collective == Collective::alltoall && group.max(repeats))
+  if (task.collective == Collective::alltoall && bsp.max(repeats))
     all.emplace_back(graph_linear, "a message per block", vertices, task, std::move(apart));
   return all;
 }

@@ -52,9 +52,9 @@ std::string pays(const GraphFacts& facts, const GraphTask& task) {
   return "";
 }
 
-std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
+std::vector<GraphVariant> variants(BspComm& bsp, std::span<const Vertex> vertices,
                                    const GraphFacts& facts, const GraphTask& task) {
-  const SharedRelays direct(group, vertices, facts, task);
+  const SharedRelays direct(bsp, vertices, facts, task);
   std::vector<GraphVariant> all;
   const auto add = [&](std::string variant, std::vector<Relay> relays) {
     all.emplace_back(graph_message_sharing, std::move(variant), vertices, task, std::move(relays));
@@ -77,8 +77,7 @@ std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> ver
                             [phases = first_phase ? 1 : 2](const CommunicationMatrix& matrix) {
                               return combine(matrix, share_messages(matrix, phases));
                             }};
-  add(central.variant,
-      std::move(plan_at_roots(group, vertices, facts, task, {&central, 1}).front()));
+  add(central.variant, std::move(plan_at_roots(bsp, vertices, facts, task, {&central, 1}).front()));
   return all;
 }
 

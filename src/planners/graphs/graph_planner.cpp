@@ -28,7 +28,7 @@ std::int64_t message_count(const std::vector<Hop>& hops) {
 
 }  // namespace
 
-GraphFacts gather_facts(RankGroup& group, std::span<const Vertex> vertices) {
+GraphFacts gather_facts(BspComm& bsp, std::span<const Vertex> vertices) {
   Word most[] = {0, 0, 0, 0}, total[] = {0, 0, 0};
   for (const Vertex& v : vertices) {
     most[3] = std::max<Word>(most[3], !v.bytes.empty());
@@ -41,9 +41,9 @@ GraphFacts gather_facts(RankGroup& group, std::span<const Vertex> vertices) {
     total[1] += v.node == v.rank;
     total[2] += out;
   }
-  group.max(most);
-  group.sum(total);
-  return {group.ranks(),
+  bsp.max(most);
+  bsp.sum(total);
+  return {bsp.ranks(),
           static_cast<int>(total[1]),
           static_cast<int>(most[2]),
           total[0],
@@ -66,7 +66,7 @@ Objection objection(const GraphPlanner& planner, const GraphFacts& facts, const 
   return {"", planner.pays(facts, task)};
 }
 
-Traffic gather_traffic(RankGroup& group, std::span<const Relay> relays) {
+Traffic gather_traffic(BspComm& bsp, std::span<const Relay> relays) {
   Word most[] = {0, 0, 0, 0, 0}, total[] = {0, 0};
   const auto raise = [](Word& word, std::int64_t value) { word = std::max<Word>(word, value); };
   for (const Relay& relay : relays) {
@@ -79,8 +79,8 @@ Traffic gather_traffic(RankGroup& group, std::span<const Relay> relays) {
     total[0] += out;
     total[1] += static_cast<std::int64_t>(relay.out.size());
   }
-  group.max(most);
-  group.sum(total);
+  bsp.max(most);
+  bsp.sum(total);
   return {most[0], most[1], total[0], total[1], most[2], most[3], most[4]};
 }
 
@@ -95,12 +95,11 @@ GraphVariant::GraphVariant(const GraphPlanner& planner, std::string variant,
 
 // Keys are equal only if all ranks have the same hops in the same order: where a planner finds
 // nothing to do, it does what linear does.
-void GraphVariant::gather(RankGroup& group) {
-  traffic_ = gather_traffic(group, relays_);
+void GraphVariant::gather(BspComm& bsp) {
+  traffic_ = gather_traffic(bsp, relays_);
   const bool sized =
       std::ranges::any_of(vertices_, [](const Vertex& v) { return !v.bytes.empty(); });
-  if (group.max(Word{sized}) != 0)
-    volumes_ = gather_volumes(group, vertices_, collective_, relays_);
+  if (bsp.max(Word{sized}) != 0) volumes_ = gather_volumes(bsp, vertices_, collective_, relays_);
   Word sum = 0;
   for (std::size_t k = 0; k < relays_.size(); ++k) {
     Hash hash;
@@ -112,7 +111,7 @@ void GraphVariant::gather(RankGroup& group) {
     }
     sum += static_cast<Word>(hash.value() >> 24);  // room for the sum of many
   }
-  dedup_key_ = static_cast<std::uint64_t>(group.sum(sum));
+  dedup_key_ = static_cast<std::uint64_t>(bsp.sum(sum));
 }
 
 std::size_t GraphVariant::rounds() const {

@@ -10,7 +10,7 @@
 
 #include "cost/loggp.hpp"
 #include "plan/variant.hpp"
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 #include "planners/graphs/relay.hpp"
 #include "planners/graphs/volumes.hpp"
 
@@ -72,7 +72,7 @@ class GraphVariant final : public Variant {
   int ports() const { return ports_; }
 
   // Finds out what all ranks do together, which the functions below tell. Collective.
-  void gather(RankGroup& group);
+  void gather(BspComm& bsp);
   const Traffic& traffic() const { return traffic_; }
   // None if no rank knows the sizes of its blocks.
   const std::optional<Volumes>& volumes() const { return volumes_; }
@@ -100,9 +100,9 @@ struct GraphPlanner {
   const char* name;
   // Empty if the algorithm is possible, else the reason why not. Pure and cheap.
   std::string (*applicable)(const GraphFacts& facts, const GraphTask& task);
-  // Collective. vertices: one per rank of group.here(), in that order. At least one variant; the
+  // Collective. vertices: one per rank of bsp.here(), in that order. At least one variant; the
   // same variants on all ranks. Only called if applicable.
-  std::vector<GraphVariant> (*variants)(RankGroup& group, std::span<const Vertex> vertices,
+  std::vector<GraphVariant> (*variants)(BspComm& bsp, std::span<const Vertex> vertices,
                                         const GraphFacts& facts, const GraphTask& task);
   // Empty if the algorithm may pay, else the reason why it is not expected to. Pure and cheap, and
   // only called if applicable.
@@ -123,9 +123,9 @@ struct Objection {
 Objection objection(const GraphPlanner& planner, const GraphFacts& facts, const GraphTask& task);
 
 // Collective.
-GraphFacts gather_facts(RankGroup& group, std::span<const Vertex> vertices);
+GraphFacts gather_facts(BspComm& bsp, std::span<const Vertex> vertices);
 
-Traffic gather_traffic(RankGroup& group, std::span<const Relay> relays);
+Traffic gather_traffic(BspComm& bsp, std::span<const Relay> relays);
 
 // One per file of this folder.
 extern const GraphPlanner graph_linear, graph_coloring, graph_tree, graph_node_aware,

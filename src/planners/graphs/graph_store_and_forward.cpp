@@ -55,9 +55,9 @@ std::vector<int> offered_dimensions(int ranks, bool forced) {
 
 class Forwarding {
  public:
-  Forwarding(RankGroup& group, std::span<const Vertex> vertices, Collective collective, int n)
-      : group_(group),
-        topology_(group.ranks(), virtual_topology(group.ranks(), n)),
+  Forwarding(BspComm& bsp, std::span<const Vertex> vertices, Collective collective, int n)
+      : bsp_(bsp),
+        topology_(bsp.ranks(), virtual_topology(bsp.ranks(), n)),
         relays_(vertices.size()) {
     for (const Vertex& v : vertices) held_.push_back(own_parcels(v, collective));
   }
@@ -65,9 +65,9 @@ class Forwarding {
   std::vector<Relay> run() {
     for (std::size_t d = 0; d < topology_.dimensions(); ++d) {
       for (std::size_t k = 0; k < held_.size(); ++k) send(k, d);
-      group_.exchange();
-      for (std::size_t k : group_.receivers())
-        for (const GroupMessage& message : group_.inbox(k))
+      bsp_.exchange();
+      for (std::size_t k : bsp_.receivers())
+        for (const BspMessage& message : bsp_.inbox(k))
           receive(k, static_cast<std::int32_t>(d), message);
     }
     return std::move(relays_);
@@ -76,7 +76,7 @@ class Forwarding {
  private:
   // Blocks with a hop in this dimension leave, in the staggered order.
   void send(std::size_t k, std::size_t d) {
-    const std::int32_t rank = group_.here()[k];
+    const std::int32_t rank = bsp_.here()[k];
     std::vector<std::pair<std::int32_t, Parcel>> leaving;  // to whom
     std::erase_if(held_[k], [&](const Parcel& parcel) {
       const std::int32_t next = topology_.next(rank, parcel.target, d);
@@ -97,17 +97,17 @@ class Forwarding {
         words.insert(words.end(), {parcel.block.origin, parcel.block.block, parcel.target});
         add(relays_[k].out, {static_cast<std::int32_t>(d), peer, parcel.block});
       }
-      group_.send(k, peer, words);
+      bsp_.send(k, peer, words);
     }
   }
 
-  void receive(std::size_t k, std::int32_t stage, const GroupMessage& message) {
+  void receive(std::size_t k, std::int32_t stage, const BspMessage& message) {
     for (std::size_t w = 0; w < message.words.size(); w += 3) {
       const BlockId block{static_cast<std::int32_t>(message.words[w]),
                           static_cast<std::uint32_t>(message.words[w + 1])};
       const auto target = static_cast<std::int32_t>(message.words[w + 2]);
       add(relays_[k].in, {stage, message.from, block});
-      if (target != group_.here()[k]) held_[k].push_back({target, block});
+      if (target != bsp_.here()[k]) held_[k].push_back({target, block});
     }
   }
 
@@ -116,7 +116,7 @@ class Forwarding {
     if (hops.empty() || hops.back() != hop) hops.push_back(hop);
   }
 
-  RankGroup& group_;
+  BspComm& bsp_;
   VirtualTopology topology_;
   std::vector<std::vector<Parcel>> held_;  // per rank here
   std::vector<Relay> relays_;
@@ -147,12 +147,12 @@ std::string pays(const GraphFacts& facts, const GraphTask& task) {
          "more hops";
 }
 
-std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
+std::vector<GraphVariant> variants(BspComm& bsp, std::span<const Vertex> vertices,
                                    const GraphFacts& facts, const GraphTask& task) {
   std::vector<GraphVariant> all;
   for (int n : offered_dimensions(facts.ranks, task.forced))
     all.emplace_back(graph_store_and_forward, std::to_string(n), vertices, task,
-                     Forwarding(group, vertices, task.collective, n).run());
+                     Forwarding(bsp, vertices, task.collective, n).run());
   return all;
 }
 

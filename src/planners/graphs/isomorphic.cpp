@@ -72,29 +72,29 @@ std::vector<Word> sorted(std::vector<Word> words) {
 
 // Collective: rank 0's words on all ranks; they must not be negative. Nothing if there are more
 // than `most`.
-std::vector<Word> broadcast(RankGroup& group, std::vector<Word> words, Word most) {
-  const Word length = group.max(static_cast<Word>(words.size()));
+std::vector<Word> broadcast(BspComm& bsp, std::vector<Word> words, Word most) {
+  const Word length = bsp.max(static_cast<Word>(words.size()));
   if (length > most) return {};
   words.resize(static_cast<std::size_t>(length), -1);
-  group.max(words);
+  bsp.max(words);
   return words;
 }
 
 // Collective. Ascending; an offset that some rank has n times stands there n times.
-std::vector<Word> offsets_of_corners(RankGroup& group, const Grid& grid,
+std::vector<Word> offsets_of_corners(BspComm& bsp, const Grid& grid,
                                      const std::vector<std::vector<Word>>& lists) {
   for (std::size_t k = 0; k < lists.size(); ++k)
-    if (is_corner(grid, group.here()[k])) group.send(k, 0, sorted(lists[k]));
-  group.exchange();
+    if (is_corner(grid, bsp.here()[k])) bsp.send(k, 0, sorted(lists[k]));
+  bsp.exchange();
   std::vector<Word> all;
-  for (std::size_t k : group.receivers())  // rank 0, if it is here
-    for (const GroupMessage& message : group.inbox(k)) {
+  for (std::size_t k : bsp.receivers())  // rank 0, if it is here
+    for (const BspMessage& message : bsp.inbox(k)) {
       std::vector<Word> both;
       std::set_union(all.begin(), all.end(), message.words.begin(), message.words.end(),
                      std::back_inserter(both));
       all = std::move(both);
     }
-  return broadcast(group, std::move(all), longest_pattern);
+  return broadcast(bsp, std::move(all), longest_pattern);
 }
 
 bool has_all_inside(const Grid& grid, const Code& code, int rank, const std::vector<Word>& offsets,
@@ -119,7 +119,7 @@ std::vector<std::size_t> places(const std::vector<Word>& offsets, const std::vec
 
 // Collective. The numbers 0 .. size-1 in an order of which all lists are parts; nothing if they
 // contradict each other.
-std::vector<std::size_t> common_order(RankGroup& group, std::size_t size,
+std::vector<std::size_t> common_order(BspComm& bsp, std::size_t size,
                                       const std::vector<std::vector<std::size_t>>& lists) {
   std::vector<Word> level(size, 0), before;
   for (int pass = 0; level != before; ++pass) {
@@ -131,7 +131,7 @@ std::vector<std::size_t> common_order(RankGroup& group, std::size_t size,
       Word least = 0;
       for (std::size_t place : list) least = 1 + (level[place] = std::max(level[place], least));
     }
-    group.max(level);
+    bsp.max(level);
   }
   std::vector<std::size_t> order(size);
   std::iota(order.begin(), order.end(), 0);
@@ -176,21 +176,21 @@ std::vector<std::int32_t> send_blocks(const Vertex& vertex, const std::vector<st
 
 }  // namespace
 
-std::vector<Isomorphism> find_isomorphism(RankGroup& group, const Grid& grid,
+std::vector<Isomorphism> find_isomorphism(BspComm& bsp, const Grid& grid,
                                           std::span<const Vertex> vertices) {
   const Code code(grid);
   std::vector<std::vector<Word>> lists;
   for (const Vertex& vertex : vertices) lists.push_back(codes_of(grid, code, vertex));
-  const std::vector<Word> offsets = offsets_of_corners(group, grid, lists);
+  const std::vector<Word> offsets = offsets_of_corners(bsp, grid, lists);
 
   bool fits = true;
   for (std::size_t k = 0; k < lists.size(); ++k)
-    fits = fits && has_all_inside(grid, code, group.here()[k], offsets, lists[k]);
-  if (group.min(Word{fits}) == 0) return {};
+    fits = fits && has_all_inside(grid, code, bsp.here()[k], offsets, lists[k]);
+  if (bsp.min(Word{fits}) == 0) return {};
 
   std::vector<std::vector<std::size_t>> placed;
   for (const std::vector<Word>& list : lists) placed.push_back(places(offsets, list));
-  const std::vector<std::size_t> order = common_order(group, offsets.size(), placed);
+  const std::vector<std::size_t> order = common_order(bsp, offsets.size(), placed);
   if (order.size() != offsets.size()) return {};
 
   std::vector<Vec> pattern;

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 #include "topology/neighborhood.hpp"
 #include "topology/vertex.hpp"
 
@@ -20,12 +20,12 @@ struct Isomorphism {
   std::vector<std::int32_t> recv_blocks;
 };
 
-// Collective. vertices: with origins; grid: of all ranks of the group. One result per rank here, or
+// Collective. vertices: with origins; grid: of all ranks of `bsp`. One result per rank here, or
 // none at all on all ranks if there is no list of offsets such that each rank's destinations are R
 // + C^0, R + C^1, ... in this order, without those outside of the mesh. Destinations of -1 may
 // stand anywhere; sources may stand in any order. Patterns of more than 65,536 offsets are not
 // looked for.
-std::vector<Isomorphism> find_isomorphism(RankGroup& group, const Grid& grid,
+std::vector<Isomorphism> find_isomorphism(BspComm& bsp, const Grid& grid,
                                           std::span<const Vertex> vertices);
 
 }  // namespace tonari

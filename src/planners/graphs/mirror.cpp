@@ -29,13 +29,13 @@ std::string count_of(std::span<const Word> blocks) {
 
 // One message for each rank that is sent to; word k is about the k-th block it gets.
 template <class About>
-void send_per_target(RankGroup& group, std::size_t k, const Vertex& vertex, About about) {
+void send_per_target(BspComm& bsp, std::size_t k, const Vertex& vertex, About about) {
   const ByPeer by_target(vertex.targets);
   std::vector<Word> words;
   for (const ByPeer::Peer& target : by_target.peers()) {
     words.clear();
     for (std::uint32_t block : target.blocks) words.push_back(about(block));
-    group.send(k, target.rank, words);
+    bsp.send(k, target.rank, words);
   }
 }
 
@@ -56,7 +56,7 @@ struct Meeting {
 };
 
 // All ranks that are expected or send, ascending.
-std::vector<Meeting> meetings(const ByPeer& by_source, std::span<const GroupMessage> inbox) {
+std::vector<Meeting> meetings(const ByPeer& by_source, std::span<const BspMessage> inbox) {
   std::vector<Meeting> all;
   auto message = inbox.begin();
   const auto unexpected_below = [&](std::int32_t peer) {
@@ -72,7 +72,7 @@ std::vector<Meeting> meetings(const ByPeer& by_source, std::span<const GroupMess
   return all;
 }
 
-std::optional<Error> take_origins(Vertex& vertex, std::span<const GroupMessage> inbox) {
+std::optional<Error> take_origins(Vertex& vertex, std::span<const BspMessage> inbox) {
   const ByPeer by_source(vertex.sources);
   const bool known = !vertex.origins.empty();
   vertex.origins.resize(vertex.sources.size());
@@ -93,10 +93,10 @@ std::optional<Error> take_origins(Vertex& vertex, std::span<const GroupMessage> 
   return std::nullopt;
 }
 
-std::optional<Error> find_difference(const Vertex& vertex, std::span<const GroupMessage> inbox,
+std::optional<Error> find_difference(const Vertex& vertex, std::span<const BspMessage> inbox,
                                      Collective collective, const BlockSizes& sizes) {
   const ByPeer by_source(vertex.sources);
-  for (const GroupMessage& message : inbox) {
+  for (const BspMessage& message : inbox) {
     std::span<std::uint32_t> slots = by_source.peers()[by_source.find(message.from)].blocks;
     std::sort(slots.begin(), slots.end(), [&](std::uint32_t a, std::uint32_t b) {
       return vertex.origins[a] < vertex.origins[b];
@@ -123,31 +123,31 @@ void keep_first(std::optional<Error>& first, std::optional<Error> error) {
 
 }  // namespace
 
-std::optional<Error> mirror(RankGroup& group, std::span<Vertex> vertices) {
+std::optional<Error> mirror(BspComm& bsp, std::span<Vertex> vertices) {
   std::optional<Error> first;
-  for (const Vertex& vertex : vertices) keep_first(first, out_of_range(vertex, group.ranks()));
+  for (const Vertex& vertex : vertices) keep_first(first, out_of_range(vertex, bsp.ranks()));
   // what others would find is a consequence
-  if (group.max(Word{first.has_value()}) > 0) return first;
+  if (bsp.max(Word{first.has_value()}) > 0) return first;
 
   for (std::size_t k = 0; k < vertices.size(); ++k)
-    send_per_target(group, k, vertices[k], [](std::uint32_t block) { return Word{block}; });
-  group.exchange();
+    send_per_target(bsp, k, vertices[k], [](std::uint32_t block) { return Word{block}; });
+  bsp.exchange();
   for (std::size_t k = 0; k < vertices.size(); ++k)
-    keep_first(first, take_origins(vertices[k], group.inbox(k)));
+    keep_first(first, take_origins(vertices[k], bsp.inbox(k)));
   return first;
 }
 
-std::optional<Error> compare_sizes(RankGroup& group, std::span<const Vertex> vertices,
+std::optional<Error> compare_sizes(BspComm& bsp, std::span<const Vertex> vertices,
                                    Collective collective, std::span<const BlockSizes> sizes) {
   for (std::size_t k = 0; k < vertices.size(); ++k)
-    send_per_target(group, k, vertices[k],
+    send_per_target(bsp, k, vertices[k],
                     [&, alltoall = collective == Collective::alltoall](std::uint32_t block) {
                       return static_cast<Word>(sizes[k].send[alltoall ? block : 0]);
                     });
-  group.exchange();
+  bsp.exchange();
   std::optional<Error> first;
   for (std::size_t k = 0; k < vertices.size(); ++k)
-    keep_first(first, find_difference(vertices[k], group.inbox(k), collective, sizes[k]));
+    keep_first(first, find_difference(vertices[k], bsp.inbox(k), collective, sizes[k]));
   return first;
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/checked.hpp"
 #include "base/error.hpp"
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 #include "topology/neighborhood.hpp"
 #include "topology/vertex.hpp"
 
@@ -21,14 +21,14 @@ namespace tonari {
 // k-th that this one receives from it (MPI 4.1, §8.6). Origins that are there already are kept and
 // checked; for sources of -1 they are 0. Errors: a rank out of range; lists that do not mirror each
 // other, which the receiver finds.
-std::optional<Error> mirror(RankGroup& group, std::span<Vertex> vertices);
+std::optional<Error> mirror(BspComm& bsp, std::span<Vertex> vertices);
 
 struct BlockSizes {
   std::vector<Bytes> send, recv;  // of each block; an allgather has one to send
 };
 
 // vertices: with origins. The receiver finds what differs.
-std::optional<Error> compare_sizes(RankGroup& group, std::span<const Vertex> vertices,
+std::optional<Error> compare_sizes(BspComm& bsp, std::span<const Vertex> vertices,
                                    Collective collective, std::span<const BlockSizes> sizes);
 
 }  // namespace tonari

@@ -73,7 +73,7 @@ void append(std::vector<Word>& words, BlockId block) {
 
 // Calls f(block) for the blocks that a message lists from word `first` on.
 template <class F>
-void for_each_block(const GroupMessage& message, std::size_t first, F f) {
+void for_each_block(const BspMessage& message, std::size_t first, F f) {
   for (std::size_t w = first; w < message.words.size(); w += 2)
     f(BlockId{static_cast<std::int32_t>(message.words[w]),
               static_cast<std::uint32_t>(message.words[w + 1])});
@@ -83,15 +83,15 @@ enum : Word { gather, scatter };  // the two kinds of messages of three_steps
 
 class Planner {
  public:
-  Planner(RankGroup& group, std::span<const Vertex> vertices, const GraphFacts& facts,
+  Planner(BspComm& bsp, std::span<const Vertex> vertices, const GraphFacts& facts,
           const GraphTask& task)
-      : group_(group) {
-    const std::vector<GraphVariant> direct = graph_linear.variants(group, vertices, facts, task);
+      : bsp_(bsp) {
+    const std::vector<GraphVariant> direct = graph_linear.variants(bsp, vertices, facts, task);
     for (std::size_t k = 0; k < vertices.size(); ++k) members_.push_back({&vertices[k], {}, {}});
     learn_nodes(direct.front().relays());
     crossings_.resize(vertices.size());
     for (std::size_t k = 0; k < vertices.size(); ++k) crossings_[k] = list_crossings(members_[k]);
-    appoint_for_nodes(group, vertices, crossings_);
+    appoint_for_nodes(bsp, vertices, crossings_);
   }
 
   std::vector<GraphVariant> variants(std::span<const Vertex> vertices, const GraphTask& task) {
@@ -116,16 +116,16 @@ class Planner {
       for (const Hop& hop : direct[k].in) peers.push_back(hop.peer);
       std::sort(peers.begin(), peers.end());
       peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
-      for (std::int32_t peer : peers) group_.send(k, peer, {members_[k].vertex->node});
+      for (std::int32_t peer : peers) bsp_.send(k, peer, {members_[k].vertex->node});
     }
-    group_.exchange();
-    for (std::size_t k : group_.receivers()) {
+    bsp_.exchange();
+    for (std::size_t k : bsp_.receivers()) {
       Member& m = members_[k];
-      const std::span<const GroupMessage> inbox = group_.inbox(k);
+      const std::span<const BspMessage> inbox = bsp_.inbox(k);
       const auto transfer = [&](const Hop& hop) {
-        const auto message = std::lower_bound(
-            inbox.begin(), inbox.end(), hop.peer,
-            [](const GroupMessage& l, std::int32_t peer) { return l.from < peer; });
+        const auto message =
+            std::lower_bound(inbox.begin(), inbox.end(), hop.peer,
+                             [](const BspMessage& l, std::int32_t peer) { return l.from < peer; });
         return Transfer{static_cast<std::int32_t>(message->words[0]), hop.peer, hop.block};
       };
       for (const Hop& hop : direct[k].out) m.out.push_back(transfer(hop));
@@ -164,9 +164,9 @@ class Planner {
   std::vector<Relay> three_steps() {
     std::vector<Relay> relays = on_node();
     for (std::size_t k = 0; k < members_.size(); ++k) add_own_hops(k, relays[k]);
-    group_.exchange();
-    for (std::size_t k : group_.receivers())
-      for (const GroupMessage& message : group_.inbox(k)) {
+    bsp_.exchange();
+    for (std::size_t k : bsp_.receivers())
+      for (const BspMessage& message : bsp_.inbox(k)) {
         const Crossing& pair = crossing(k, static_cast<std::int32_t>(message.words[1]));
         for_each_block(message, 2, [&](BlockId block) {
           if (message.words[0] == gather) {
@@ -189,7 +189,7 @@ class Planner {
         append(words, block);
         if (sender != here(k)) relay.out.push_back({0, sender, block});
       }
-      group_.send(k, sender, words);
+      bsp_.send(k, sender, words);
     });
     for_each_abroad(m, m.in, [&](auto run) {
       const std::int32_t receiver = crossing(k, run.front().node).receiver_here;
@@ -198,7 +198,7 @@ class Planner {
         append(words, t.block);
         if (receiver != here(k)) relay.in.push_back({2, receiver, t.block});
       }
-      group_.send(k, receiver, words);
+      bsp_.send(k, receiver, words);
     });
   }
 
@@ -214,13 +214,13 @@ class Planner {
           const std::int32_t target = same_target.front().peer;
           std::vector<Word> words{gateway, target};
           for (const Transfer& t : same_target) append(words, t.block);
-          group_.send(k, target, words);
-          if (target != gateway) group_.send(k, gateway, words);
+          bsp_.send(k, target, words);
+          if (target != gateway) bsp_.send(k, gateway, words);
         });
       });
-    group_.exchange();
-    for (std::size_t k : group_.receivers())
-      for (const GroupMessage& message : group_.inbox(k)) {
+    bsp_.exchange();
+    for (std::size_t k : bsp_.receivers())
+      for (const BspMessage& message : bsp_.inbox(k)) {
         const auto gateway = static_cast<std::int32_t>(message.words[0]),
                    target = static_cast<std::int32_t>(message.words[1]);
         for_each_block(message, 2, [&](BlockId block) {
@@ -284,12 +284,12 @@ class Planner {
       found |= std::any_of(relays[k].out.begin(), relays[k].out.end(), [&](const Hop& hop) {
         return hop.stage == 1 && hop.block.origin != here(k);
       });
-    return group_.max(found) != 0;
+    return bsp_.max(found) != 0;
   }
 
-  std::int32_t here(std::size_t k) const { return group_.here()[k]; }
+  std::int32_t here(std::size_t k) const { return bsp_.here()[k]; }
 
-  RankGroup& group_;
+  BspComm& bsp_;
   std::vector<Member> members_;
   std::vector<Crossings> crossings_;
 };
@@ -313,9 +313,9 @@ std::string pays(const GraphFacts& facts, const GraphTask& task) {
   return "";
 }
 
-std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
+std::vector<GraphVariant> variants(BspComm& bsp, std::span<const Vertex> vertices,
                                    const GraphFacts& facts, const GraphTask& task) {
-  return Planner(group, vertices, facts, task).variants(vertices, task);
+  return Planner(bsp, vertices, facts, task).variants(vertices, task);
 }
 
 }  // namespace

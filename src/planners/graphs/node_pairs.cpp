@@ -51,21 +51,20 @@ struct Leader {
   std::map<std::int32_t, Crossing> pairs;                        // by other node
 };
 
-void claim(RankGroup& group, std::span<const Vertex> vertices,
-           std::span<const Crossings> crossings) {
+void claim(BspComm& bsp, std::span<const Vertex> vertices, std::span<const Crossings> crossings) {
   std::vector<Word> words;
   for (std::size_t k = 0; k < crossings.size(); ++k) {
     words.clear();
     for (const Crossing& c : crossings[k])
       words.insert(words.end(), {c.node, c.blocks_out, c.blocks_in});
-    if (!words.empty()) group.send(k, vertices[k].node, words);
+    if (!words.empty()) bsp.send(k, vertices[k].node, words);
   }
 }
 
-Leader lead(std::span<const GroupMessage> inbox, std::size_t node_ranks) {
+Leader lead(std::span<const BspMessage> inbox, std::size_t node_ranks) {
   Leader leader;
   std::vector<Claim> out, in;
-  for (const GroupMessage& message : inbox)
+  for (const BspMessage& message : inbox)
     for (std::size_t w = 0; w < message.words.size(); w += 3) {
       const auto node = static_cast<std::int32_t>(message.words[w]);
       leader.claimants.emplace_back(message.from, node);
@@ -82,7 +81,7 @@ Leader lead(std::span<const GroupMessage> inbox, std::size_t node_ranks) {
   return leader;
 }
 
-void tell_ranks(RankGroup& group, std::size_t k, const Leader& leader) {
+void tell_ranks(BspComm& bsp, std::size_t k, const Leader& leader) {
   std::vector<Word> words;
   for (auto next = leader.claimants.begin(); next != leader.claimants.end();) {
     const std::int32_t rank = next->first;
@@ -91,36 +90,36 @@ void tell_ranks(RankGroup& group, std::size_t k, const Leader& leader) {
       words.insert(words.end(),
                    {pair.sender_here, pair.receiver_there, pair.sender_there, pair.receiver_here});
     }
-    group.send(k, rank, words);
+    bsp.send(k, rank, words);
   }
 }
 
 }  // namespace
 
-void appoint_for_nodes(RankGroup& group, std::span<const Vertex> vertices,
+void appoint_for_nodes(BspComm& bsp, std::span<const Vertex> vertices,
                        std::span<Crossings> crossings) {
-  claim(group, vertices, crossings);
-  group.exchange();
+  claim(bsp, vertices, crossings);
+  bsp.exchange();
   std::vector<std::pair<std::size_t, Leader>> leaders;
-  for (std::size_t k : group.receivers())
-    leaders.emplace_back(k, lead(group.inbox(k), vertices[k].node_ranks.size()));
+  for (std::size_t k : bsp.receivers())
+    leaders.emplace_back(k, lead(bsp.inbox(k), vertices[k].node_ranks.size()));
 
   for (const auto& [k, leader] : leaders)
     for (const auto& [node, pair] : leader.pairs)
-      group.send(k, node, {pair.sender_here, pair.receiver_here});
-  group.exchange();
+      bsp.send(k, node, {pair.sender_here, pair.receiver_here});
+  bsp.exchange();
   for (auto& [k, leader] : leaders)
-    for (const GroupMessage& message : group.inbox(k)) {
+    for (const BspMessage& message : bsp.inbox(k)) {
       Crossing& pair = leader.pairs.at(message.from);
       pair.sender_there = static_cast<std::int32_t>(message.words[0]);
       pair.receiver_there = static_cast<std::int32_t>(message.words[1]);
     }
 
-  for (const auto& [k, leader] : leaders) tell_ranks(group, k, leader);
-  group.exchange();
-  for (std::size_t k : group.receivers()) {
+  for (const auto& [k, leader] : leaders) tell_ranks(bsp, k, leader);
+  bsp.exchange();
+  for (std::size_t k : bsp.receivers()) {
     // in the order of this rank's crossings
-    const std::span<const Word> words = group.inbox(k).front().words;
+    const std::span<const Word> words = bsp.inbox(k).front().words;
     for (std::size_t c = 0; c < crossings[k].size(); ++c) {
       const auto rank = [&](std::size_t w) { return static_cast<std::int32_t>(words[4 * c + w]); };
       Crossing& crossing = crossings[k][c];

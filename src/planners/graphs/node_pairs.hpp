@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 #include "topology/vertex.hpp"
 
 namespace tonari {
@@ -24,12 +24,12 @@ using Crossings = std::vector<Crossing>;
 
 // Appoints a sender and a receiver for every ordered pair of nodes, among those that have blocks of
 // that pair: who has most, for those need not move; but nobody gets more than a fair share of a
-// node's pairs while others could do it. Collective; crossings: one list per rank of group.here().
+// node's pairs while others could do it. Collective; crossings: one list per rank of bsp.here().
 //
 // The lowest rank of a node hears how many blocks each of its ranks has for each other node - one
 // entry per rank and other node, at most its number of edges - and decides for its end; the two
 // nodes tell each other, then their ranks.
-void appoint_for_nodes(RankGroup& group, std::span<const Vertex> vertices,
+void appoint_for_nodes(BspComm& bsp, std::span<const Vertex> vertices,
                        std::span<Crossings> crossings);
 
 }  // namespace tonari

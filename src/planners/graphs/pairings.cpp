@@ -31,13 +31,13 @@ void Pairings::Partner::turn_to_others() {
       friends.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(friends.size(), 4)));
 }
 
-Pairings::Pairings(RankGroup& group, Work work, const std::vector<Ranks>& targets,
+Pairings::Pairings(BspComm& bsp, Work work, const std::vector<Ranks>& targets,
                    std::span<const Word> fixed)
-    : group_(group), work_(work) {
-  std::vector<Ranks> friends = find_friends(group, targets, most_friends);
+    : bsp_(bsp), work_(work) {
+  std::vector<Ranks> friends = find_friends(bsp, targets, most_friends);
   for (std::size_t k = 0; k < targets.size(); ++k)
     partners_.push_back(
-        {SendSet(group.here()[k], targets[k], fixed[k], work), std::move(friends[k])});
+        {SendSet(bsp.here()[k], targets[k], fixed[k], work), std::move(friends[k])});
 }
 
 bool Pairings::run() {
@@ -46,14 +46,14 @@ bool Pairings::run() {
     Word most = 0;
     for (const Partner& p : partners_)
       if (p.looks()) most = std::max(most, p.sending.load());
-    most = group_.max(most);
+    most = bsp_.max(most);
     if (most == 0) break;
     propose(most * busy / 4);
     accept();
     shared = agree() || shared;
     hear();
   }
-  return group_.max(Word{shared}) != 0;
+  return bsp_.max(Word{shared}) != 0;
 }
 
 void Pairings::propose(Word least) {
@@ -62,24 +62,24 @@ void Pairings::propose(Word least) {
     p.asked = p.accepted = nobody;
     if (!p.looks() || p.sending.load() < least) continue;
     p.asked = p.friends.front();
-    group_.send(k, p.asked, {p.sending.load()});
+    bsp_.send(k, p.asked, {p.sending.load()});
   }
-  group_.exchange();
+  bsp_.exchange();
 }
 
 // Everyone accepts the busiest that asks it, with all that it sends, unless it is busier and asks
 // itself. So the busiest of all is always accepted.
 void Pairings::accept() {
-  for (std::size_t k : group_.receivers()) {
+  for (std::size_t k : bsp_.receivers()) {
     Partner& p = partners_[k];
     std::pair<Word, std::int32_t> best{-1, 0};
-    if (p.asked != nobody) best = {p.sending.load(), -group_.here()[k]};
-    for (const GroupMessage& message : group_.inbox(k))
+    if (p.asked != nobody) best = {p.sending.load(), -bsp_.here()[k]};
+    for (const BspMessage& message : bsp_.inbox(k))
       if (const std::pair<Word, std::int32_t> one{message.words[0], -message.from}; one > best)
         best = one, p.accepted = message.from;
-    if (p.accepted != nobody) group_.send(k, p.accepted, p.sending.words());
+    if (p.accepted != nobody) bsp_.send(k, p.accepted, p.sending.words());
   }
-  group_.exchange();
+  bsp_.exchange();
 }
 
 // Who asked and was accepted works out the pairing, for both; not who has accepted another one,
@@ -89,16 +89,16 @@ bool Pairings::agree() {
   for (std::size_t k = 0; k < partners_.size(); ++k) {
     Partner& p = partners_[k];
     if (p.asked == nobody || p.accepted != nobody) continue;
-    if (const std::span<const GroupMessage> inbox = group_.inbox(k); inbox.empty())
+    if (const std::span<const BspMessage> inbox = bsp_.inbox(k); inbox.empty())
       p.turn_to_others();
     else
       shared = pair(k, inbox.front()) || shared;
   }
-  group_.exchange();
+  bsp_.exchange();
   return shared;
 }
 
-bool Pairings::pair(std::size_t k, const GroupMessage& message) {
+bool Pairings::pair(std::size_t k, const BspMessage& message) {
   Partner& p = partners_[k];
   const Agreement agreement = share(p.sending, SendSet(message.from, message.words, work_));
   p.forget(message.from);
@@ -111,13 +111,13 @@ bool Pairings::pair(std::size_t k, const GroupMessage& message) {
       for (const SendSet::DelegatedBlocks& delegation : *delegations)
         words.insert(words.end(), {delegation.target, delegation.to, delegation.more});
   }
-  group_.send(k, message.from, words);
+  bsp_.send(k, message.from, words);
   return agreement.helps;
 }
 
 void Pairings::hear() {
-  for (std::size_t k : group_.receivers()) {
-    const GroupMessage& message = group_.inbox(k).front();
+  for (std::size_t k : bsp_.receivers()) {
+    const BspMessage& message = bsp_.inbox(k).front();
     Partner& p = partners_[k];
     p.forget(message.from);
     if (message.words.empty()) continue;

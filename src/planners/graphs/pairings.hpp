@@ -20,8 +20,7 @@ class Pairings {
  public:
   // targets: to whom each rank here has to send, ascending, without itself. fixed: its work
   // besides. Collective.
-  Pairings(RankGroup& group, Work work, const std::vector<Ranks>& targets,
-           std::span<const Word> fixed);
+  Pairings(BspComm& bsp, Work work, const std::vector<Ranks>& targets, std::span<const Word> fixed);
 
   // Tells whether any rank shares. Collective.
   bool run();
@@ -43,10 +42,10 @@ class Pairings {
   void propose(Word least);
   void accept();
   bool agree();
-  bool pair(std::size_t k, const GroupMessage& message);
+  bool pair(std::size_t k, const BspMessage& message);
   void hear();
 
-  RankGroup& group_;
+  BspComm& bsp_;
   Work work_;
   std::vector<Partner> partners_;
 };

@@ -93,20 +93,20 @@ class OneOfEach {
 // its number, then stage, peer, origin, block, first what leaves, a -1, then what comes.
 class PlanningRoots {
  public:
-  PlanningRoots(RankGroup& group, Collective collective, bool sized,
+  PlanningRoots(BspComm& bsp, Collective collective, bool sized,
                 std::span<const RootPlanner> planners)
-      : group_(group),
+      : bsp_(bsp),
         collective_(collective),
         sized_(sized),
         planners_(planners),
-        relays_(planners.size(), std::vector<Relay>(group.here().size())) {}
+        relays_(planners.size(), std::vector<Relay>(bsp.here().size())) {}
 
   std::vector<std::vector<Relay>> run(std::span<const Vertex> vertices,
                                       const std::vector<Relay>& direct) {
     ask(vertices, direct);
     std::vector<std::vector<Sent>> patterns(planners_.size());  // of roots that are here
-    for (std::size_t k : group_.receivers())
-      for (const GroupMessage& message : group_.inbox(k))
+    for (std::size_t k : bsp_.receivers())
+      for (const BspMessage& message : bsp_.inbox(k))
         read(message, patterns[static_cast<std::size_t>(message.words[0])]);
     bool failed = false;
     try {
@@ -115,19 +115,19 @@ class PlanningRoots {
     } catch (const std::exception&) {
       failed = true;
     }
-    failed = group_.max(Word{failed}) != 0;
-    group_.exchange();  // also then, so that no message is left for the next planner
+    failed = bsp_.max(Word{failed}) != 0;
+    bsp_.exchange();  // also then, so that no message is left for the next planner
     if (failed)
       fail(Errc::internal,
            "a rank could not plan the whole pattern for all; it may be out of memory");
-    for (std::size_t k : group_.receivers())
-      for (const GroupMessage& message : group_.inbox(k)) hear(k, message.words);
+    for (std::size_t k : bsp_.receivers())
+      for (const BspMessage& message : bsp_.inbox(k)) hear(k, message.words);
     return std::move(relays_);
   }
 
  private:
   std::int32_t root(std::size_t j) const {
-    return static_cast<std::int32_t>(static_cast<std::int64_t>(j) * group_.ranks() /
+    return static_cast<std::int32_t>(static_cast<std::int64_t>(j) * bsp_.ranks() /
                                      static_cast<std::int64_t>(planners_.size()));
   }
 
@@ -140,12 +140,12 @@ class PlanningRoots {
                                    sized_ ? static_cast<Word>(bytes(hop.block.block)) : Word{1}});
       if (words.size() == 1) continue;
       for (std::size_t j = 0; j < planners_.size(); ++j)
-        words[0] = static_cast<Word>(j), group_.send(k, root(j), words);
+        words[0] = static_cast<Word>(j), bsp_.send(k, root(j), words);
     }
-    group_.exchange();
+    bsp_.exchange();
   }
 
-  static void read(const GroupMessage& message, std::vector<Sent>& pattern) {
+  static void read(const BspMessage& message, std::vector<Sent>& pattern) {
     for (std::size_t w = 1; w < message.words.size(); w += 3)
       pattern.push_back({message.from,
                          static_cast<std::int32_t>(message.words[w]),
@@ -155,26 +155,26 @@ class PlanningRoots {
 
   void answer(std::size_t j, std::vector<Sent> sent) {
     std::sort(sent.begin(), sent.end());
-    const CommunicationMatrix matrix = matrix_of(group_.ranks(), sent);
+    const CommunicationMatrix matrix = matrix_of(bsp_.ranks(), sent);
     std::vector<Step> steps = steps_of(planners_[j].plan(matrix), matrix, sent);
     if (collective_ == Collective::allgather)
-      steps = OneOfEach(group_.ranks(), sent).keep(std::move(steps));
-    std::vector<std::vector<Word>> out(static_cast<std::size_t>(group_.ranks())), in(out.size());
+      steps = OneOfEach(bsp_.ranks(), sent).keep(std::move(steps));
+    std::vector<std::vector<Word>> out(static_cast<std::size_t>(bsp_.ranks())), in(out.size());
     for (const Step& s : steps) {
       out[s.from].insert(out[s.from].end(), {s.stage, s.to, s.block.origin, Word{s.block.block}});
       in[s.to].insert(in[s.to].end(), {s.stage, s.from, s.block.origin, Word{s.block.block}});
     }
     const std::int32_t here = root(j);
     const auto k = static_cast<std::size_t>(
-        std::lower_bound(group_.here().begin(), group_.here().end(), here) - group_.here().begin());
+        std::lower_bound(bsp_.here().begin(), bsp_.here().end(), here) - bsp_.here().begin());
     std::vector<Word> words;
-    for (std::int32_t r = 0; r < group_.ranks(); ++r) {
+    for (std::int32_t r = 0; r < bsp_.ranks(); ++r) {
       if (out[r].empty() && in[r].empty()) continue;
       words.assign(1, static_cast<Word>(j));
       words.insert(words.end(), out[r].begin(), out[r].end());
       words.push_back(-1);
       words.insert(words.end(), in[r].begin(), in[r].end());
-      group_.send(k, r, words);
+      bsp_.send(k, r, words);
     }
   }
 
@@ -193,10 +193,10 @@ class PlanningRoots {
            {static_cast<std::int32_t>(words[w + 2]), static_cast<std::uint32_t>(words[w + 3])}});
       w += 4;
     }
-    stagger(group_.here()[k], relay.out);
+    stagger(bsp_.here()[k], relay.out);
   }
 
-  RankGroup& group_;
+  BspComm& bsp_;
   Collective collective_;
   bool sized_;
   std::span<const RootPlanner> planners_;
@@ -221,11 +221,11 @@ double root_words(double bytes, const GraphFacts& facts, const GraphTask& task) 
   return task.block_bytes > 0 ? bytes / task.block_bytes : std::numeric_limits<double>::infinity();
 }
 
-std::vector<std::vector<Relay>> plan_at_roots(RankGroup& group, std::span<const Vertex> vertices,
+std::vector<std::vector<Relay>> plan_at_roots(BspComm& bsp, std::span<const Vertex> vertices,
                                               const GraphFacts& facts, const GraphTask& task,
                                               std::span<const RootPlanner> planners) {
-  return PlanningRoots(group, task.collective, facts.sized, planners)
-      .run(vertices, graph_linear.variants(group, vertices, facts, task).front().relays());
+  return PlanningRoots(bsp, task.collective, facts.sized, planners)
+      .run(vertices, graph_linear.variants(bsp, vertices, facts, task).front().relays());
 }
 
 }  // namespace tonari

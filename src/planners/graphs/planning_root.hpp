@@ -33,7 +33,7 @@ std::string too_large_for_a_root(const GraphFacts& facts);
 
 // The relays of the ranks here, per planner. Throws Errc::internal on all ranks if a root fails.
 // Collective.
-std::vector<std::vector<Relay>> plan_at_roots(RankGroup& group, std::span<const Vertex> vertices,
+std::vector<std::vector<Relay>> plan_at_roots(BspComm& bsp, std::span<const Vertex> vertices,
                                               const GraphFacts& facts, const GraphTask& task,
                                               std::span<const RootPlanner> planners);
 

@@ -29,8 +29,8 @@ namespace {
 
 class Recoloring {
  public:
-  Recoloring(RankGroup& group, EdgeColors& edges, Color palette)
-      : group_(group),
+  Recoloring(BspComm& bsp, EdgeColors& edges, Color palette)
+      : bsp_(bsp),
         edges_(edges),
         palette_(palette),
         sender_tokens_(edges.senders.size()),
@@ -40,14 +40,14 @@ class Recoloring {
         if (edges.senders[k].colors[e] == uncolored)
           sender_tokens_[k].push_back(
               {e, uncolored, uncolored,
-               static_cast<Word>(Hash().word(group.here()[k]).word(e).value() >> 1)});
+               static_cast<Word>(Hash().word(bsp.here()[k]).word(e).value() >> 1)});
   }
 
   bool run(int patience) {
     bool sender = true;
     for (std::size_t k = 0; k < sender_tokens_.size(); ++k) propose(k, sender);
     for (;;) {
-      const Word left = group_.sum(tokens());
+      const Word left = bsp_.sum(tokens());
       if (left == 0) return true;
       if (step_ >= patience || hopeless(left)) break;
       for (int i = 0; i < exchanges_per_check; ++i) {
@@ -98,19 +98,19 @@ class Recoloring {
 
   // All messages of a step go from one side to the other, whose turn is next.
   void take_turn(bool sender, bool decides) {
-    group_.exchange();
+    bsp_.exchange();
     ++step_;
-    for (std::size_t k : group_.receivers()) {
-      for (const GroupMessage& message : group_.inbox(k))
+    for (std::size_t k : bsp_.receivers()) {
+      for (const BspMessage& message : bsp_.inbox(k))
         if (message.words.size() == 1) hear(k, sender, message);
       fresh_.clear();
-      for (const GroupMessage& message : group_.inbox(k))
+      for (const BspMessage& message : bsp_.inbox(k))
         if (decides && message.words.size() > 1) decide(k, sender, message);
     }
     for (std::size_t k = 0; decides && k < sender_tokens_.size(); ++k) propose(k, sender);
   }
 
-  void hear(std::size_t k, bool sender, const GroupMessage& message) {
+  void hear(std::size_t k, bool sender, const BspMessage& message) {
     Side& side = sides(sender)[k];
     const std::size_t e = side.edge(message.from);
     if (message.words[0] == lost) {
@@ -121,7 +121,7 @@ class Recoloring {
     }
   }
 
-  void decide(std::size_t k, bool sender, const GroupMessage& message) {
+  void decide(std::size_t k, bool sender, const BspMessage& message) {
     Side& side = sides(sender)[k];
     const std::size_t e = side.edge(message.from);
     Color c = static_cast<Color>(message.words[0]);
@@ -132,7 +132,7 @@ class Recoloring {
       return;
     side.color(e, c);
     fresh_.push_back(c);
-    group_.send(k, message.from, {c});
+    bsp_.send(k, message.from, {c});
   }
 
   // The edge of color c loses it and tries `back` next. Not an edge that has got its color in this
@@ -144,7 +144,7 @@ class Recoloring {
         std::find(side.colors.begin(), side.colors.end(), c) - side.colors.begin();
     side.uncolor(e);
     tokens(sender, k).push_back({static_cast<std::uint32_t>(e), back, c, walk});
-    group_.send(k, side.peers[e], {lost});
+    bsp_.send(k, side.peers[e], {lost});
     return true;
   }
 
@@ -154,9 +154,8 @@ class Recoloring {
     std::vector<Token>& tokens = this->tokens(sender, k);
     if (tokens.empty()) return;
     const Side& side = sides(sender)[k];
-    FreeColors free{
-        side.used, palette_,
-        static_cast<Color>(Hash().word(group_.here()[k]).word(step_).value() % palette_)};
+    FreeColors free{side.used, palette_,
+                    static_cast<Color>(Hash().word(bsp_.here()[k]).word(step_).value() % palette_)};
     grant_wishes(tokens, free);
     const auto without = std::count(side.colors.begin(), side.colors.end(), uncolored);
     std::size_t left = palette_ - side.peers.size() + without - tokens.size();
@@ -201,10 +200,10 @@ class Recoloring {
   void put_offer(std::size_t k, std::int32_t to, const Token& token, const ColorSet& offered) {
     words_.assign({token.wish, token.back, token.walk});
     words_.insert(words_.end(), offered.words().begin(), offered.words().end());
-    group_.send(k, to, words_);
+    bsp_.send(k, to, words_);
   }
 
-  RankGroup& group_;
+  BspComm& bsp_;
   EdgeColors& edges_;
   Color palette_;
   std::vector<std::vector<Token>> sender_tokens_, receiver_tokens_;
@@ -216,8 +215,8 @@ class Recoloring {
 
 }  // namespace
 
-bool recolor(RankGroup& group, EdgeColors& edges, Color palette, int patience) {
-  return Recoloring(group, edges, palette).run(patience);
+bool recolor(BspComm& bsp, EdgeColors& edges, Color palette, int patience) {
+  return Recoloring(bsp, edges, palette).run(patience);
 }
 
 }  // namespace tonari

@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 
 namespace tonari {
 

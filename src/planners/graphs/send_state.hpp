@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 #include "planners/graphs/relay.hpp"
 
 namespace tonari {

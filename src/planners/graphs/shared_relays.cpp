@@ -27,10 +27,10 @@ Work all_work(const GraphTask& task) {
   return {1000, 1000, static_cast<Word>(1000 * std::min(passed / message_time(task), 1000.0))};
 }
 
-SharedRelays::SharedRelays(RankGroup& group, std::span<const Vertex> vertices,
-                           const GraphFacts& facts, const GraphTask& task)
-    : group_(&group) {
-  const std::vector<GraphVariant> direct = graph_linear.variants(group, vertices, facts, task);
+SharedRelays::SharedRelays(BspComm& bsp, std::span<const Vertex> vertices, const GraphFacts& facts,
+                           const GraphTask& task)
+    : bsp_(&bsp) {
+  const std::vector<GraphVariant> direct = graph_linear.variants(bsp, vertices, facts, task);
   for (const Relay& relay : direct.front().relays()) {
     Member& m = members_.emplace_back();
     for (const Hop& hop : relay.out) m.items.push_back({hop.peer, hop.block});
@@ -40,7 +40,7 @@ SharedRelays::SharedRelays(RankGroup& group, std::span<const Vertex> vertices,
 
 bool SharedRelays::senders_share(Work work) {
   const std::vector<Ranks> targets = all_targets(), sources = all_sources(targets);
-  Pairings sharing(*group_, work, targets, fixed_work(work, sources));
+  Pairings sharing(*bsp_, work, targets, fixed_work(work, sources));
   if (!sharing.run()) return false;
   give_away([&](std::size_t k) -> SendSet& { return sharing.sending(k); });
   return true;
@@ -48,7 +48,7 @@ bool SharedRelays::senders_share(Work work) {
 
 bool SharedRelays::messages_move(Work work, int steps) {
   const std::vector<Ranks> targets = all_targets(), sources = all_sources(targets);
-  SecondPhase moving(*group_, work, targets, fixed_work(work, sources));
+  SecondPhase moving(*bsp_, work, targets, fixed_work(work, sources));
   if (!moving.run(steps)) return false;
   give_away([&](std::size_t k) -> SendSet& { return moving.sending(k); });
   return true;
@@ -66,18 +66,18 @@ void SharedRelays::give_away(const std::function<SendSet&(std::size_t)>& sending
 // source to a helper gets its blocks from the helper, last.
 bool SharedRelays::receivers_share(Work work) {
   const std::vector<Ranks> targets = all_targets(), sources = all_sources(targets);
-  Pairings sharing(*group_, work, sources, fixed_work(work, targets));
+  Pairings sharing(*bsp_, work, sources, fixed_work(work, targets));
   if (!sharing.run()) return false;
   for (std::size_t k = 0; k < members_.size(); ++k) {
     SendSet& receiving = sharing.sending(k);
     for (const SendSet::DelegatedBlocks& delegation : receiving.delegated_blocks())
-      group_->send(k, delegation.target, {delegation.to});
-    for (std::int32_t helper : receiving.helpers()) group_->send(k, helper, {helper});
+      bsp_->send(k, delegation.target, {delegation.to});
+    for (std::int32_t helper : receiving.helpers()) bsp_->send(k, helper, {helper});
   }
-  group_->exchange();
+  bsp_->exchange();
   std::vector<Shipments> shipments(members_.size());
   for (std::size_t k = 0; k < members_.size(); ++k)
-    shipments[k] = take_orders(members_[k], group_->inbox(k), here(k));
+    shipments[k] = take_orders(members_[k], bsp_->inbox(k), here(k));
   ship(std::move(shipments));
   ++stage_;
   return true;
@@ -103,11 +103,11 @@ std::vector<Ranks> SharedRelays::all_targets() const {
 
 std::vector<Ranks> SharedRelays::all_sources(const std::vector<Ranks>& targets) {
   for (std::size_t k = 0; k < targets.size(); ++k)
-    for (std::int32_t target : targets[k]) group_->send(k, target, {});
-  group_->exchange();
+    for (std::int32_t target : targets[k]) bsp_->send(k, target, {});
+  bsp_->exchange();
   std::vector<Ranks> sources(targets.size());
-  for (std::size_t k : group_->receivers())
-    for (const GroupMessage& message : group_->inbox(k)) sources[k].push_back(message.from);
+  for (std::size_t k : bsp_->receivers())
+    for (const BspMessage& message : bsp_->inbox(k)) sources[k].push_back(message.from);
   return sources;
 }
 
@@ -147,14 +147,14 @@ SharedRelays::Shipments SharedRelays::take_delegated(Member& m, SendSet& sending
 
 // The blocks that do not leave last: all but those that this rank, as a helper, has for others.
 // Targets say by way of whom they want it.
-SharedRelays::Shipments SharedRelays::take_orders(Member& m, std::span<const GroupMessage> orders,
+SharedRelays::Shipments SharedRelays::take_orders(Member& m, std::span<const BspMessage> orders,
                                                   std::int32_t self) {
   Shipments shipments;
   Items kept;
   for (const Item& item : m.items) {
-    const auto order = std::lower_bound(
-        orders.begin(), orders.end(), item.target,
-        [](const GroupMessage& l, std::int32_t target) { return l.from < target; });
+    const auto order =
+        std::lower_bound(orders.begin(), orders.end(), item.target,
+                         [](const BspMessage& l, std::int32_t target) { return l.from < target; });
     const std::int32_t to = order != orders.end() && order->from == item.target
                                 ? static_cast<std::int32_t>(order->words[0])
                                 : item.target;
@@ -178,19 +178,19 @@ void SharedRelays::ship(std::vector<Shipments> shipments) {
       for (words.clear(); first != shipments[k].end() && first->to == to; ++first)
         words.insert(words.end(),
                      {first->item.target, first->item.block.origin, Word{first->item.block.block}});
-      group_->send(k, to, words);
+      bsp_->send(k, to, words);
     }
   }
-  group_->exchange();
-  for (std::size_t k : group_->receivers()) {
-    for (const GroupMessage& message : group_->inbox(k)) receive(members_[k], k, message);
+  bsp_->exchange();
+  for (std::size_t k : bsp_->receivers()) {
+    for (const BspMessage& message : bsp_->inbox(k)) receive(members_[k], k, message);
     std::sort(members_[k].items.begin(), members_[k].items.end());
   }
-  group_->exchange();
+  bsp_->exchange();
   for (std::size_t k = 0; k < members_.size(); ++k) leave(members_[k], k, shipments[k]);
 }
 
-void SharedRelays::receive(Member& m, std::size_t k, const GroupMessage& message) {
+void SharedRelays::receive(Member& m, std::size_t k, const BspMessage& message) {
   std::vector<BlockId> blocks;
   for (std::size_t w = 0; w < message.words.size(); w += 3) {
     const Item item{static_cast<std::int32_t>(message.words[w]),
@@ -215,12 +215,12 @@ void SharedRelays::receive(Member& m, std::size_t k, const GroupMessage& message
   m.received += m.held.size() > before;
   std::inplace_merge(m.held.begin(), m.held.begin() + static_cast<std::ptrdiff_t>(before),
                      m.held.end());
-  if (!refused.empty()) group_->send(k, message.from, refused);
+  if (!refused.empty()) bsp_->send(k, message.from, refused);
 }
 
 void SharedRelays::leave(Member& m, std::size_t k, const Shipments& shipments) const {
   std::vector<std::pair<std::int32_t, BlockId>> refused;
-  for (const GroupMessage& message : group_->inbox(k))
+  for (const BspMessage& message : bsp_->inbox(k))
     for (std::size_t w = 0; w < message.words.size(); w += 2)
       refused.push_back({message.from,
                          {static_cast<std::int32_t>(message.words[w]),

@@ -30,7 +30,7 @@ Work all_work(const GraphTask& task);
 
 class SharedRelays {
  public:
-  SharedRelays(RankGroup& group, std::span<const Vertex> vertices, const GraphFacts& facts,
+  SharedRelays(BspComm& bsp, std::span<const Vertex> vertices, const GraphFacts& facts,
                const GraphTask& task);
 
   // One stage; false, and no stage, if nobody shares. Collective.
@@ -69,13 +69,13 @@ class SharedRelays {
   std::vector<Word> fixed_work(Work work, const std::vector<Ranks>& others) const;
   void give_away(const std::function<SendSet&(std::size_t)>& sending);
   static Shipments take_delegated(Member& m, SendSet& sending);
-  static Shipments take_orders(Member& m, std::span<const GroupMessage> orders, std::int32_t self);
+  static Shipments take_orders(Member& m, std::span<const BspMessage> orders, std::int32_t self);
   void ship(std::vector<Shipments> shipments);
-  void receive(Member& m, std::size_t k, const GroupMessage& message);
+  void receive(Member& m, std::size_t k, const BspMessage& message);
   void leave(Member& m, std::size_t k, const Shipments& shipments) const;
-  std::int32_t here(std::size_t k) const { return group_->here()[k]; }
+  std::int32_t here(std::size_t k) const { return bsp_->here()[k]; }
 
-  RankGroup* group_;
+  BspComm* bsp_;
   std::vector<Member> members_;  // per rank here
   std::int32_t stage_ = 0;
 };

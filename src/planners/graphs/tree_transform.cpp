@@ -177,13 +177,13 @@ struct Offer {
 
 class Transformation {
  public:
-  Transformation(RankGroup& group, std::span<const Vertex> vertices, const GraphTask& task,
+  Transformation(BspComm& bsp, std::span<const Vertex> vertices, const GraphTask& task,
                  Share& share)
-      : group_(group),
+      : bsp_(bsp),
         share_(share),
         alltoall_(task.collective == Collective::alltoall),
-        high_(group, pairs(group)),
-        low_(group, pairs(group)),
+        high_(bsp, pairs(bsp)),
+        low_(bsp, pairs(bsp)),
         seekers_(vertices.size(), nobody),
         failures_(vertices.size(), 0),
         asked_(vertices.size(), 0) {
@@ -193,7 +193,7 @@ class Transformation {
 
   std::vector<Relay> run() {
     for (;;) {
-      found_ = find(group_, high_, low_);
+      found_ = find(bsp_, high_, low_);
       for (DistributedTopK::Entry& entry : found_.low) entry.value = -entry.value;
       if (found_.high.empty() || found_.low.empty() ||
           !share_.promising(found_.high[0].value, found_.low[0].value))
@@ -206,14 +206,14 @@ class Transformation {
  private:
   static constexpr int nobody = -1, patience = 3;
   static constexpr std::size_t most_asked = 32;
-  static std::size_t pairs(const RankGroup& group) {
-    return static_cast<std::size_t>(std::clamp(group.ranks() / 16, 1, 64));
+  static std::size_t pairs(const BspComm& bsp) {
+    return static_cast<std::size_t>(std::clamp(bsp.ranks() / 16, 1, 64));
   }
 
   std::optional<std::size_t> index(std::int32_t rank) const {
-    const auto place = std::lower_bound(group_.here().begin(), group_.here().end(), rank);
-    return place != group_.here().end() && *place == rank
-               ? std::optional(static_cast<std::size_t>(place - group_.here().begin()))
+    const auto place = std::lower_bound(bsp_.here().begin(), bsp_.here().end(), rank);
+    return place != bsp_.here().end() && *place == rank
+               ? std::optional(static_cast<std::size_t>(place - bsp_.here().begin()))
                : std::nullopt;
   }
 
@@ -232,9 +232,9 @@ class Transformation {
     }
     if (share_.asks()) ask();
     for (const auto& [k, movable] : seeking_) seek(k, movable);
-    group_.exchange();
-    for (std::size_t k : group_.receivers()) {
-      for (const GroupMessage& message : group_.inbox(k)) states_[k].take(message.words);
+    bsp_.exchange();
+    for (std::size_t k : bsp_.receivers()) {
+      for (const BspMessage& message : bsp_.inbox(k)) states_[k].take(message.words);
       update(k);
     }
     for (const auto& [k, movable] : seeking_) seekers_[k] = nobody;
@@ -247,28 +247,28 @@ class Transformation {
       const Word i = seekers_[k], origin = movable.block.origin;
       const std::vector<std::int32_t> receivers = states_[k].receivers();
       const std::size_t stride = receivers.size() / most_asked + 1,
-                        first = (static_cast<std::size_t>(group_.here()[k]) + asked_[k]++) % stride;
+                        first = (static_cast<std::size_t>(bsp_.here()[k]) + asked_[k]++) % stride;
       for (std::size_t r = first; r < receivers.size(); r += stride)
-        group_.send(k, receivers[r], {i, origin});
-      if (idlest(i)) group_.send(k, idlest(i)->rank, {i, origin});
+        bsp_.send(k, receivers[r], {i, origin});
+      if (idlest(i)) bsp_.send(k, idlest(i)->rank, {i, origin});
     }
-    group_.exchange();
-    for (std::size_t k : group_.receivers()) {
+    bsp_.exchange();
+    for (std::size_t k : bsp_.receivers()) {
       const SendState& state = states_[k];
       if (state.gives() || seekers_[k] != nobody) continue;
-      const GroupMessage& chosen = chosen_asker(k);
-      group_.send(k, chosen.from,
-                  {state.messages(), share_.load(state),
-                   !alltoall_ && state.gets(static_cast<std::int32_t>(chosen.words[1]))});
+      const BspMessage& chosen = chosen_asker(k);
+      bsp_.send(k, chosen.from,
+                {state.messages(), share_.load(state),
+                 !alltoall_ && state.gets(static_cast<std::int32_t>(chosen.words[1]))});
     }
-    group_.exchange();
+    bsp_.exchange();
   }
 
   // Its own p_m, if it is one of the idlest; else askers share those whom they ask evenly.
-  const GroupMessage& chosen_asker(std::size_t k) const {
-    const auto inbox = group_.inbox(k);
-    const std::int32_t rank = group_.here()[k];
-    const auto own = std::find_if(inbox.begin(), inbox.end(), [&](const GroupMessage& ask) {
+  const BspMessage& chosen_asker(std::size_t k) const {
+    const auto inbox = bsp_.inbox(k);
+    const std::int32_t rank = bsp_.here()[k];
+    const auto own = std::find_if(inbox.begin(), inbox.end(), [&](const BspMessage& ask) {
       return idlest(ask.words[0]) && idlest(ask.words[0])->rank == rank;
     });
     return own != inbox.end() ? *own : inbox[static_cast<std::size_t>(rank) % inbox.size()];
@@ -281,7 +281,7 @@ class Transformation {
   std::vector<Offer> offers(std::size_t k) const {
     std::vector<Offer> all;
     if (share_.asks()) {
-      for (const GroupMessage& message : group_.inbox(k))
+      for (const BspMessage& message : bsp_.inbox(k))
         all.push_back({message.from, message.words[0], message.words[1], message.words[2] != 0});
     } else if (const auto* lowest = idlest(seekers_[k])) {
       all.push_back({lowest->rank, lowest->value, lowest->value, false});
@@ -299,7 +299,7 @@ class Transformation {
     bool idle = false;  // whether there was an offer than which there is none better
     for (const Offer& offer : offers(k)) {
       const SendState::Relation to = states_[k].relation(offer.rank, movable);
-      if (offer.rank == group_.here()[k] || (to.new_block && offer.gets)) continue;
+      if (offer.rank == bsp_.here()[k] || (to.new_block && offer.gets)) continue;
       idle = idle || offer.load <= found_.low[0].value;
       const Word x = amount(states_[k], offer, to, movable), gain = x - to.new_message;
       Move& best = (alltoall_ ? to.new_message : to.new_block) ? stranger : neighbor;
@@ -308,7 +308,7 @@ class Transformation {
     }
     const Move& best = 2 * neighbor.gain >= stranger.gain ? neighbor : stranger;
     if (best.gain > 0)
-      group_.send(k, best.rank, states_[k].give(best.rank, movable, best.x));
+      bsp_.send(k, best.rank, states_[k].give(best.rank, movable, best.x));
     else if (alone())
       failures_[k] = patience;
     else
@@ -333,11 +333,11 @@ class Transformation {
     for (std::size_t k = 0; k < states_.size(); ++k) {
       all[k].out = states_[k].hops();
       for (const Hop& hop : all[k].out)
-        group_.send(k, hop.peer, {hop.stage, hop.block.origin, static_cast<Word>(hop.block.block)});
+        bsp_.send(k, hop.peer, {hop.stage, hop.block.origin, static_cast<Word>(hop.block.block)});
     }
-    group_.exchange();
-    for (std::size_t k : group_.receivers())
-      for (const GroupMessage& message : group_.inbox(k))
+    bsp_.exchange();
+    for (std::size_t k : bsp_.receivers())
+      for (const BspMessage& message : bsp_.inbox(k))
         all[k].in.push_back({static_cast<std::int32_t>(message.words[0]),
                              message.from,
                              {static_cast<std::int32_t>(message.words[1]),
@@ -349,7 +349,7 @@ class Transformation {
     std::size_t k;
     SendState::Movable movable;
   };
-  RankGroup& group_;
+  BspComm& bsp_;
   Share& share_;
   bool alltoall_;
   std::vector<SendState> states_;
@@ -376,31 +376,31 @@ std::string pays(const GraphFacts& facts, const GraphTask& task) {
 }
 
 // Whether any rank passes a block on. Collective.
-bool passes_on(RankGroup& group, const std::vector<Relay>& relays) {
-  return group.max(Word{std::ranges::any_of(relays, [](const Relay& relay) {
+bool passes_on(BspComm& bsp, const std::vector<Relay>& relays) {
+  return bsp.max(Word{std::ranges::any_of(relays, [](const Relay& relay) {
     return std::ranges::any_of(relay.out, [](const Hop& hop) { return hop.stage > 0; });
   })}) != 0;
 }
 
 // share_of makes the share for a task.
-std::vector<Relay> transform(RankGroup& group, std::span<const Vertex> vertices,
-                             const GraphTask& task, auto&& share_of) {
+std::vector<Relay> transform(BspComm& bsp, std::span<const Vertex> vertices, const GraphTask& task,
+                             auto&& share_of) {
   auto share = share_of(task);
-  std::vector<Relay> relays = Transformation(group, vertices, task, share).run();
-  if (!task.forced || passes_on(group, relays)) return relays;
+  std::vector<Relay> relays = Transformation(bsp, vertices, task, share).run();
+  if (!task.forced || passes_on(bsp, relays)) return relays;
   auto any_share = share_of(counting_messages(task));
-  return Transformation(group, vertices, task, any_share).run();
+  return Transformation(bsp, vertices, task, any_share).run();
 }
 
-std::vector<GraphVariant> variants(RankGroup& group, std::span<const Vertex> vertices,
+std::vector<GraphVariant> variants(BspComm& bsp, std::span<const Vertex> vertices,
                                    const GraphFacts& facts, const GraphTask& task) {
   std::vector<GraphVariant> all;
   all.emplace_back(
       graph_tree, "paper", vertices, task,
-      transform(group, vertices, task, [](const GraphTask& t) { return PaperShare(t); }));
-  all.emplace_back(graph_tree, "balanced", vertices, task,
-                   transform(group, vertices, task,
-                             [&](const GraphTask& t) { return BalancedShare(t, facts); }));
+      transform(bsp, vertices, task, [](const GraphTask& t) { return PaperShare(t); }));
+  all.emplace_back(
+      graph_tree, "balanced", vertices, task,
+      transform(bsp, vertices, task, [&](const GraphTask& t) { return BalancedShare(t, facts); }));
   return all;
 }
 

@@ -31,13 +31,13 @@ OwnBytes::OwnBytes(const Vertex& vertex, Collective collective)
     if (vertex.targets[i] >= 0) all_ = std::max(all_, vertex.bytes[i]);
 }
 
-Volumes gather_volumes(RankGroup& group, std::span<const Vertex> vertices, Collective collective,
+Volumes gather_volumes(BspComm& bsp, std::span<const Vertex> vertices, Collective collective,
                        std::span<const Relay> relays) {
   std::vector<OwnBytes> own;
   for (const Vertex& v : vertices) own.emplace_back(v, collective);
   std::vector<Learned> learned(vertices.size());
   std::vector<Word> out(vertices.size(), 0), in(vertices.size(), 0);
-  const Word last = group.max(last_stage(relays));
+  const Word last = bsp.max(last_stage(relays));
   for (Word stage = 0; stage <= last; ++stage) {
     for (std::size_t k = 0; k < vertices.size(); ++k) {
       std::map<std::int32_t, std::vector<Word>> messages;
@@ -48,11 +48,11 @@ Volumes gather_volumes(RankGroup& group, std::span<const Vertex> vertices, Colle
         words.insert(words.end(), {hop.block.origin, Word{hop.block.block}, bytes});
         out[k] += bytes;
       }
-      for (const auto& [peer, words] : messages) group.send(k, peer, words);
+      for (const auto& [peer, words] : messages) bsp.send(k, peer, words);
     }
-    group.exchange();
-    for (std::size_t k : group.receivers())
-      for (const GroupMessage& message : group.inbox(k))
+    bsp.exchange();
+    for (std::size_t k : bsp.receivers())
+      for (const BspMessage& message : bsp.inbox(k))
         for (std::size_t w = 0; w < message.words.size(); w += 3) {
           learned[k][{static_cast<std::int32_t>(message.words[w]),
                       static_cast<std::uint32_t>(message.words[w + 1])}] = message.words[w + 2];
@@ -62,8 +62,8 @@ Volumes gather_volumes(RankGroup& group, std::span<const Vertex> vertices, Colle
   Word most[] = {0, 0}, total = 0;
   for (std::size_t k = 0; k < vertices.size(); ++k)
     most[0] = std::max(most[0], out[k]), most[1] = std::max(most[1], in[k]), total += out[k];
-  group.max(most);
-  return {most[0], most[1], group.sum(total)};
+  bsp.max(most);
+  return {most[0], most[1], bsp.sum(total)};
 }
 
 }  // namespace tonari

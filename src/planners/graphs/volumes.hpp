@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 #include "planners/graphs/relay.hpp"
 
 namespace tonari {
@@ -32,7 +32,7 @@ class OwnBytes {
 };
 
 // Collective, an exchange per stage.
-Volumes gather_volumes(RankGroup& group, std::span<const Vertex> vertices, Collective collective,
+Volumes gather_volumes(BspComm& bsp, std::span<const Vertex> vertices, Collective collective,
                        std::span<const Relay> relays);
 
 }  // namespace tonari

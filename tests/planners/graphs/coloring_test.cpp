@@ -8,7 +8,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "planners/graphs/counted_group.hpp"
+#include "planners/graphs/counted_bsp_comm.hpp"
 #include "planners/graphs/graphs.hpp"
 #include "planners/graphs/spread.hpp"
 
@@ -91,9 +91,9 @@ void expect_valid(std::span<const Vertex> vertices, const EdgeColors& edges, int
 
 // Colors beyond the bound; checks that the coloring is valid.
 int excess(std::span<const Vertex> vertices) {
-  LocalRankGroup group(static_cast<int>(vertices.size()));
-  const GraphFacts facts = gather_facts(group, vertices);
-  const Coloring coloring = color_edges(group, vertices);
+  LocalBspComm bsp(static_cast<int>(vertices.size()));
+  const GraphFacts facts = gather_facts(bsp, vertices);
+  const Coloring coloring = color_edges(bsp, vertices);
   EXPECT_EQ(coloring.bound, facts.degree());
   EXPECT_GE(coloring.colors, coloring.bound);
   expect_valid(vertices, coloring.edges, coloring.colors);
@@ -213,10 +213,10 @@ TEST(Coloring, GreedyPartIsWelshPowell) {
   std::mt19937 random(4);
   for (int i = 0; i < 300; ++i) {
     const std::vector<Vertex> vertices = any_graph(random, 40);
-    LocalRankGroup group(static_cast<int>(vertices.size()));
-    EdgeColors edges = uncolored_edges(group, vertices);
+    LocalBspComm bsp(static_cast<int>(vertices.size()));
+    EdgeColors edges = uncolored_edges(bsp, vertices);
     const Color palette = static_cast<Color>(random() % 60);
-    color_greedily(group, edges, palette);
+    color_greedily(bsp, edges, palette);
     for (const auto& [edge, color] : welsh_powell(vertices, palette)) {
       const Side& sender = edges.senders[edge.first];
       ASSERT_EQ(sender.colors[sender.edge(edge.second)], color)
@@ -233,13 +233,13 @@ TEST(Coloring, RecoloringGivesUpSafely) {
   for (int i = 0; i < 300; ++i) {
     const std::vector<Vertex> vertices =
         i % 2 ? any_graph(random, 40) : make(24, permutations(24, 1 + i % 9, random));
-    LocalRankGroup group(static_cast<int>(vertices.size()));
-    const auto degree = static_cast<Color>(gather_facts(group, vertices).degree());
-    EdgeColors edges = uncolored_edges(group, vertices);
-    const bool done = recolor(group, edges, degree, static_cast<int>(random() % 60));
+    LocalBspComm bsp(static_cast<int>(vertices.size()));
+    const auto degree = static_cast<Color>(gather_facts(bsp, vertices).degree());
+    EdgeColors edges = uncolored_edges(bsp, vertices);
+    const bool done = recolor(bsp, edges, degree, static_cast<int>(random() % 60));
     ++(done ? complete_ones : given_up);
     expect_valid(vertices, edges, degree, !done);
-    for (int more = 1; more < 3; ++more) color_greedily(group, edges, more * degree);
+    for (int more = 1; more < 3; ++more) color_greedily(bsp, edges, more * degree);
     expect_valid(vertices, edges, 2 * degree);
   }
   EXPECT_GT(complete_ones, 30);
@@ -252,17 +252,17 @@ TEST(Coloring, RoundsAndOrder) {
   std::mt19937 random(6);
   for (int i = 0; i < 100; ++i) {
     const std::vector<Vertex> vertices = any_graph(random);
-    LocalRankGroup group(static_cast<int>(vertices.size()));
-    const GraphFacts facts = gather_facts(group, vertices);
+    LocalBspComm bsp(static_cast<int>(vertices.size()));
+    const GraphFacts facts = gather_facts(bsp, vertices);
     const GraphTask task{i % 2 ? Collective::alltoall : Collective::allgather, 8, {}};
     if (!graph_coloring.pays(facts, task).empty()) continue;
-    const std::vector<GraphVariant> ways = graph_coloring.variants(group, vertices, facts, task);
+    const std::vector<GraphVariant> ways = graph_coloring.variants(bsp, vertices, facts, task);
     ASSERT_EQ(ways.size(), 2u);
     EXPECT_EQ(ways[0].ports(), 1);
     EXPECT_EQ(ways[1].ports(), 0);
-    EXPECT_LE(gather_traffic(group, ways[0].relays()).stages, facts.degree() + 1);
-    EXPECT_EQ(gather_traffic(group, ways[1].relays()).stages, facts.edges ? 1 : 0);
-    EXPECT_EQ(gather_traffic(group, ways[0].relays()).messages,
+    EXPECT_LE(gather_traffic(bsp, ways[0].relays()).stages, facts.degree() + 1);
+    EXPECT_EQ(gather_traffic(bsp, ways[1].relays()).stages, facts.edges ? 1 : 0);
+    EXPECT_EQ(gather_traffic(bsp, ways[0].relays()).messages,
               static_cast<std::int64_t>(distinct_edges(vertices).size()));
     for (std::size_t r = 0; r < vertices.size(); ++r)
       for (auto hops : {&Relay::out, &Relay::in}) {
@@ -286,15 +286,15 @@ TEST(Coloring, RoundsAndOrder) {
 TEST(Coloring, TakesFewExchanges) {
   const auto count = [](const char* name, int ranks, const Edges& edges) {
     const std::vector<Vertex> vertices = make(ranks, edges);
-    CountedGroup group(ranks);
-    const Coloring coloring = color_edges(group, vertices);
+    CountedBspComm bsp(ranks);
+    const Coloring coloring = color_edges(bsp, vertices);
     EXPECT_LE(coloring.colors, coloring.bound + 1) << name;
     const int log = std::bit_width(static_cast<unsigned>(ranks));
-    EXPECT_LE(group.exchanges(), static_cast<std::size_t>(20 * coloring.bound + 40 * log + 40))
+    EXPECT_LE(bsp.exchanges(), static_cast<std::size_t>(20 * coloring.bound + 40 * log + 40))
         << name;
-    EXPECT_LE(group.messages(), 40 * edges.size() + 40) << name;
-    testing::Test::RecordProperty(name, static_cast<int>(group.exchanges()));
-    return group.exchanges();
+    EXPECT_LE(bsp.messages(), 40 * edges.size() + 40) << name;
+    testing::Test::RecordProperty(name, static_cast<int>(bsp.exchanges()));
+    return bsp.exchanges();
   };
   std::mt19937 random(7);
   count("Erdos-Renyi 1024, degree 32", 1024, erdos_renyi(1024, 32 / 1024., random));
@@ -316,11 +316,11 @@ TEST(Coloring, DoesNotDependOnHowRanksAreSpread) {
   for (int i = 0; i < 40; ++i) {
     const std::vector<Vertex> vertices =
         i % 2 ? any_graph(random, 40) : make(40, permutations(40, 1 + i % 9, random));
-    LocalRankGroup local(static_cast<int>(vertices.size()));
+    LocalBspComm local(static_cast<int>(vertices.size()));
     const Coloring together = color_edges(local, vertices);
-    run_spread(vertices.size(), random, [&](RankGroup& group) {
-      const std::vector<Vertex> own = own_vertices(group, vertices);
-      const Coloring split = color_edges(group, own);
+    run_spread(vertices.size(), random, [&](BspComm& bsp) {
+      const std::vector<Vertex> own = own_vertices(bsp, vertices);
+      const Coloring split = color_edges(bsp, own);
       EXPECT_EQ(split.colors, together.colors);
       EXPECT_EQ(split.bound, together.bound);
       for (std::size_t k = 0; k < own.size(); ++k) {

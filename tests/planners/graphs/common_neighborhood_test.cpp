@@ -19,21 +19,21 @@ LogGP only_messages() {
 
 std::vector<GraphVariant> plan_ways(std::span<const Vertex> vertices, double bytes,
                                     const LogGP& machine) {
-  LocalRankGroup group(static_cast<int>(vertices.size()));
-  const GraphFacts facts = gather_facts(group, vertices);
+  LocalBspComm bsp(static_cast<int>(vertices.size()));
+  const GraphFacts facts = gather_facts(bsp, vertices);
   const GraphTask task{Collective::allgather, bytes, machine};
-  return graph_common_neighborhood.variants(group, vertices, facts, task);
+  return graph_common_neighborhood.variants(bsp, vertices, facts, task);
 }
 
 Traffic traffic_of(std::span<const Vertex> vertices, const GraphVariant& way) {
-  LocalRankGroup group(static_cast<int>(vertices.size()));
-  return gather_traffic(group, way.relays());
+  LocalBspComm bsp(static_cast<int>(vertices.size()));
+  return gather_traffic(bsp, way.relays());
 }
 
 GraphVariant linear_way(std::span<const Vertex> vertices) {
-  LocalRankGroup group(static_cast<int>(vertices.size()));
+  LocalBspComm bsp(static_cast<int>(vertices.size()));
   return graph_linear
-      .variants(group, vertices, gather_facts(group, vertices), {Collective::allgather, 8, {}})
+      .variants(bsp, vertices, gather_facts(bsp, vertices), {Collective::allgather, 8, {}})
       .front();
 }
 
@@ -54,7 +54,7 @@ void expect_proven_ways(std::span<const Vertex> vertices, const std::vector<Grap
 }
 
 // Groups of `size` ranks; every rank sends to `common` ranks behind the groups, the same ones for
-// all of a group, and to `own` others.
+// all of a communicator, and to `own` others.
 Edges clustered(int ranks, int size, int common, int own, std::mt19937& random) {
   Edges edges;
   for (int first = 0; first + size <= ranks; first += size) {
@@ -208,8 +208,8 @@ TEST(CommonNeighborhood, SharesOnlyWhereItPays) {
   EXPECT_EQ(plan_ways(loose, 8, only_messages()).front().variant(), "nobody shares");
   expect_proven_ways(loose, plan_ways(loose, 8, only_messages()), 1);
 
-  LocalRankGroup group(16);
-  const GraphFacts facts = gather_facts(group, vertices);
+  LocalBspComm bsp(16);
+  const GraphFacts facts = gather_facts(bsp, vertices);
   EXPECT_EQ(graph_common_neighborhood.pays(facts, {Collective::allgather, 8, {}}), "");
   EXPECT_NE(graph_common_neighborhood.pays(facts, {Collective::allgather, 1 << 20, {}}), "");
   EXPECT_NE(graph_common_neighborhood.applicable(facts, {Collective::alltoall, 8, {}}), "");

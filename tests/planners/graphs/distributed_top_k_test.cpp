@@ -6,31 +6,31 @@
 #include <algorithm>
 #include <random>
 
-#include "planners/graphs/local_rank_group.hpp"
+#include "planners/graphs/local_bsp_comm.hpp"
 
 namespace tonari {
 namespace {
 
 // A group of a few of the ranks, as a process with MPI has it; combining is done by the test.
-class Part final : public RankGroup {
+class Part final : public BspComm {
  public:
   Part(int ranks, int first, int step) {
     ranks_ = ranks;
     for (int r = first; r < ranks; r += step) here_.push_back(r);
   }
-  using RankGroup::send;
+  using BspComm::send;
   void send(std::size_t, std::int32_t, std::span<const Word>) override {}
   void exchange() override {}
-  std::span<const GroupMessage> inbox(std::size_t) const override { return {}; }
+  std::span<const BspMessage> inbox(std::size_t) const override { return {}; }
   std::span<const std::size_t> receivers() const override { return {}; }
   void sum(std::span<Word>) override {}
   void max(std::span<Word>) override {}
 };
 
 TEST(DistributedTopK, NothingIsFoundWhereNothingIsSet) {
-  LocalRankGroup group(5);
-  const DistributedTopK high(group, 3), low(group, 1);
-  const Found found = find(group, high, low);
+  LocalBspComm bsp(5);
+  const DistributedTopK high(bsp, 3), low(bsp, 1);
+  const Found found = find(bsp, high, low);
   EXPECT_TRUE(found.high.empty());
   EXPECT_TRUE(found.low.empty());
 }
@@ -38,15 +38,15 @@ TEST(DistributedTopK, NothingIsFoundWhereNothingIsSet) {
 TEST(DistributedTopK, OneClassFollowsEveryChangeAndGivesTiesToTheLowestRank) {
   std::mt19937 random(7);
   for (int ranks : {1, 2, 5, 33}) {
-    LocalRankGroup group(ranks);
-    DistributedTopK extremes(group, 1);
+    LocalBspComm bsp(ranks);
+    DistributedTopK extremes(bsp, 1);
     std::vector<Word> values(ranks, DistributedTopK::none);
     for (int change = 0; change < 500; ++change) {
       const std::size_t k = random() % ranks;
       values[k] = random() % 4 == 0 ? DistributedTopK::none : static_cast<Word>(random() % 9) - 4;
       extremes.set(k, values[k]);
       EXPECT_EQ(extremes.value(k), values[k]);
-      const auto found = find(group, extremes, extremes).high;
+      const auto found = find(bsp, extremes, extremes).high;
       const auto best = std::max_element(values.begin(), values.end());  // the first of equal ones
       ASSERT_EQ(found.empty(), *best == DistributedTopK::none);
       if (found.empty()) continue;
@@ -58,13 +58,13 @@ TEST(DistributedTopK, OneClassFollowsEveryChangeAndGivesTiesToTheLowestRank) {
 }
 
 TEST(DistributedTopK, LargeValuesKeepTheirRank) {
-  LocalRankGroup group(100000);
-  DistributedTopK extremes(group, 1);
+  LocalBspComm bsp(100000);
+  DistributedTopK extremes(bsp, 1);
   const Word large = Word{1} << 31;
   extremes.set(99999, large);
   extremes.set(70000, large);
   extremes.set(3, -large);
-  const auto found = find(group, extremes, extremes).high;
+  const auto found = find(bsp, extremes, extremes).high;
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].rank, 70000);
   EXPECT_EQ(found[0].value, large);
@@ -74,14 +74,14 @@ TEST(DistributedTopK, LargeValuesKeepTheirRank) {
 // once lower ones fade.
 TEST(DistributedTopK, ClassesFindManyAtOnce) {
   constexpr int ranks = 200;
-  LocalRankGroup group(ranks);
-  DistributedTopK extremes(group, 16);
+  LocalBspComm bsp(ranks);
+  DistributedTopK extremes(bsp, 16);
   std::mt19937 random(3);
   std::vector<Word> values(ranks);
   for (int r = 0; r < ranks; ++r) extremes.set(r, values[r] = static_cast<Word>(random() % 50));
   std::size_t total = 0;
   for (int left = ranks; left > 0;) {
-    const auto found = find(group, extremes, extremes).high;
+    const auto found = find(bsp, extremes, extremes).high;
     const auto best = std::max_element(values.begin(), values.end());
     ASSERT_FALSE(found.empty());
     ASSERT_EQ(found[0].rank, best - values.begin());
@@ -103,8 +103,8 @@ TEST(DistributedTopK, ClassesFindManyAtOnce) {
 // The answer does not depend on how ranks are spread over processes.
 TEST(DistributedTopK, PartsCombineToTheWhole) {
   constexpr int ranks = 40, processes = 7;
-  LocalRankGroup group(ranks);
-  DistributedTopK whole(group, 5);
+  LocalBspComm bsp(ranks);
+  DistributedTopK whole(bsp, 5);
   std::vector<Word> combined(5, DistributedTopK::none);
   for (int r = 0; r < ranks; ++r) whole.set(r, r * 7 % 11);
   for (int p = 0; p < processes; ++p) {

@@ -24,13 +24,13 @@ GraphTask forced(Collective collective, double bytes = 1 << 16) {
 
 std::vector<GraphVariant> variants(const GraphPlanner& planner, std::span<const Vertex> vertices,
                                    const GraphTask& task) {
-  LocalRankGroup group(static_cast<int>(vertices.size()));
-  return planner.variants(group, vertices, gather_facts(group, vertices), task);
+  LocalBspComm bsp(static_cast<int>(vertices.size()));
+  return planner.variants(bsp, vertices, gather_facts(bsp, vertices), task);
 }
 
 Traffic traffic(const GraphVariant& variant) {
-  LocalRankGroup group(static_cast<int>(variant.relays().size()));
-  return gather_traffic(group, variant.relays());
+  LocalBspComm bsp(static_cast<int>(variant.relays().size()));
+  return gather_traffic(bsp, variant.relays());
 }
 
 TEST(Forced, EveryAlgorithmIsProvenWhereItDoesNotPay) {
@@ -66,8 +66,8 @@ TEST(Forced, DoesNotDependOnProcesses) {
 // Hoefler 2012, Fig. 4: a hot spot.
 TEST(Forced, ATreeGrowsOnThePapersStar) {
   const std::vector<Vertex> vertices = make(16, star_out(16));
-  LocalRankGroup group(16);
-  const GraphFacts facts = gather_facts(group, vertices);
+  LocalBspComm bsp(16);
+  const GraphFacts facts = gather_facts(bsp, vertices);
   for (Collective collective : {Collective::alltoall, Collective::allgather}) {
     const GraphTask task = forced(collective, collective == Collective::alltoall ? 1 << 16 : 1);
     const Objection against = objection(graph_tree, facts, task);

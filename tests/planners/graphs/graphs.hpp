@@ -13,7 +13,7 @@
 
 #include "analysis/graph_delivery.hpp"
 #include "base/hash.hpp"
-#include "planners/graphs/local_rank_group.hpp"
+#include "planners/graphs/local_bsp_comm.hpp"
 #include "planners/registry.hpp"
 
 namespace tonari::graphs {
@@ -178,10 +178,10 @@ inline std::uint64_t odd_bytes(BlockId block) {
 // impossible.
 inline void expect_proven(const GraphPlanner& algorithm, std::span<const Vertex> vertices,
                           const GraphTask& task, unsigned seed) {
-  LocalRankGroup group(static_cast<int>(vertices.size()));
-  const GraphFacts facts = gather_facts(group, vertices);
+  LocalBspComm bsp(static_cast<int>(vertices.size()));
+  const GraphFacts facts = gather_facts(bsp, vertices);
   if (!algorithm.applicable(facts, task).empty()) return;
-  const std::vector<GraphVariant> ways = algorithm.variants(group, vertices, facts, task);
+  const std::vector<GraphVariant> ways = algorithm.variants(bsp, vertices, facts, task);
   ASSERT_FALSE(ways.empty()) << algorithm.name;
   for (const GraphVariant& way : ways) {
     ASSERT_EQ(way.relays().size(), vertices.size()) << algorithm.name;

@@ -64,8 +64,8 @@ std::vector<Vertex> irregular_graph(int ranks, unsigned kind, std::mt19937& rand
 
 std::vector<GraphVariant> plan_ways(const GraphPlanner& algorithm,
                                     const std::vector<Vertex>& vertices, const GraphTask& task) {
-  LocalRankGroup group(static_cast<int>(vertices.size()));
-  return algorithm.variants(group, vertices, gather_facts(group, vertices), task);
+  LocalBspComm bsp(static_cast<int>(vertices.size()));
+  return algorithm.variants(bsp, vertices, gather_facts(bsp, vertices), task);
 }
 
 // Also where they would refuse because it does not pay.
@@ -113,15 +113,15 @@ TEST(Irregular, StoreAndForwardKeepsTheBoundsOfTheMesh) {
           plan_ways(graph_store_and_forward, vertices, {collective, 8, {}});
       ASSERT_EQ(ways.size(), dimensions.size());
       for (std::size_t w = 0; w < ways.size(); ++w) {
-        LocalRankGroup group(ranks);
-        const Traffic traffic = gather_traffic(group, ways[w].relays());
+        LocalBspComm bsp(ranks);
+        const Traffic traffic = gather_traffic(bsp, ways[w].relays());
         std::int64_t most = 0;
         for (int size : virtual_topology(ranks, dimensions[w])) most += size - 1;
         EXPECT_EQ(ways[w].variant(), std::to_string(dimensions[w]));
         EXPECT_LE(traffic.most_out, most) << ranks << ' ' << ways[w].variant();
         EXPECT_LE(traffic.most_in, 2 * most) << ranks << ' ' << ways[w].variant();
         EXPECT_LE(traffic.stages, dimensions[w]);
-        EXPECT_LE(traffic.blocks, dimensions[w] * gather_facts(group, vertices).pairs);
+        EXPECT_LE(traffic.blocks, dimensions[w] * gather_facts(bsp, vertices).pairs);
       }
     }
   }
@@ -319,8 +319,8 @@ TEST(Irregular, TwoRanksShareTheirCommonTargets) {
 TEST(Irregular, SwitchThemselvesOff) {
   const auto reason = [](const GraphPlanner& algorithm, const std::vector<Vertex>& vertices,
                          const GraphTask& task) {
-    LocalRankGroup group(static_cast<int>(vertices.size()));
-    return objection(algorithm, gather_facts(group, vertices), task).reason();
+    LocalBspComm bsp(static_cast<int>(vertices.size()));
+    return objection(algorithm, gather_facts(bsp, vertices), task).reason();
   };
   std::mt19937 random(11);
   const std::vector<Vertex> steep = make(64, power_law(64, 12, 0.8, 0.5, random));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "planners/graphs/isomorphic.hpp"
 
-#include "planners/graphs/counted_group.hpp"
+#include "planners/graphs/counted_bsp_comm.hpp"
 #include "planners/graphs/graphs.hpp"
 #include "planners/offsets/cases.hpp"
 #include "support/grids.hpp"
@@ -39,8 +39,8 @@ std::vector<Vertex> graph_of(const Neighborhood& near, bool holes, std::mt19937&
 }
 
 std::vector<Isomorphism> find(const Grid& grid, const std::vector<Vertex>& all) {
-  LocalRankGroup group(grid.ranks());
-  return find_isomorphism(group, grid, all);
+  LocalBspComm bsp(grid.ranks());
+  return find_isomorphism(bsp, grid, all);
 }
 
 // What an isomorphism is: along each offset every rank sends a block of its own, and the neighbor
@@ -200,10 +200,10 @@ TEST(Isomorphic, TakesOneExchange) {
   const Neighborhood near{Grid(std::array{30, 20}, std::array{true, false}),
                           {Vec{0, 1}, Vec{-1, 0}, Vec{2, -1}}};
   const std::vector<Vertex> all = graph_of(near, false, random);
-  CountedGroup group(600);
-  EXPECT_FALSE(find_isomorphism(group, near.grid, all).empty());
-  EXPECT_EQ(group.exchanges(), 1u);
-  EXPECT_EQ(group.messages(), 2u);  // from both corners
+  CountedBspComm bsp(600);
+  EXPECT_FALSE(find_isomorphism(bsp, near.grid, all).empty());
+  EXPECT_EQ(bsp.exchanges(), 1u);
+  EXPECT_EQ(bsp.messages(), 2u);  // from both corners
 }
 
 }  // namespace

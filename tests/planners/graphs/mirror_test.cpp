@@ -12,8 +12,8 @@ std::vector<Vertex> without_origins(std::vector<Vertex> all) {
 }
 
 std::string mirror_says(std::vector<Vertex> all, Errc code = Errc::mismatch) {
-  LocalRankGroup group(static_cast<int>(all.size()));
-  const std::optional<Error> error = mirror(group, all);
+  LocalBspComm bsp(static_cast<int>(all.size()));
+  const std::optional<Error> error = mirror(bsp, all);
   EXPECT_EQ(error ? error->code() : Errc::success, code);
   return error ? error->what() : "";
 }
@@ -24,8 +24,8 @@ TEST(Mirror, FindsTheOrigins) {
     std::mt19937 random(seed);
     const std::vector<Vertex> truth = graphs::any_graph(random);
     std::vector<Vertex> all = without_origins(truth);
-    LocalRankGroup group(static_cast<int>(all.size()));
-    ASSERT_FALSE(mirror(group, all)) << seed;
+    LocalBspComm bsp(static_cast<int>(all.size()));
+    ASSERT_FALSE(mirror(bsp, all)) << seed;
     for (std::size_t r = 0; r < all.size(); ++r)
       ASSERT_EQ(all[r].origins, truth[r].origins) << "rank " << r << ", seed " << seed;
     for (std::size_t r = 0; r < all.size(); ++r) {
@@ -42,8 +42,8 @@ TEST(Mirror, KeepsOriginsThatAreThere) {
   // Two ranks on a ring: what goes down (block 0) arrives from above (block 1).
   std::vector<Vertex> ring{{0, {1, 1}, {1, 1}, {1, 0}, 0, {0}},
                            {1, {0, 0}, {0, 0}, {1, 0}, 1, {1}}};
-  LocalRankGroup group(2);
-  EXPECT_FALSE(mirror(group, ring));
+  LocalBspComm bsp(2);
+  EXPECT_FALSE(mirror(bsp, ring));
   EXPECT_EQ(ring[0].origins, (std::vector<std::uint32_t>{1, 0}));
   ring[1].origins = {1, 1};
   EXPECT_EQ(mirror_says(ring, Errc::internal), "rank 1 has wrong origins of what rank 0 sends");
@@ -101,8 +101,8 @@ TEST(Mirror, NoDamageGoesUnnoticed) {
     else
       continue;
     ++damaged;
-    LocalRankGroup group(ranks);
-    ASSERT_TRUE(mirror(group, all)) << seed;
+    LocalBspComm bsp(ranks);
+    ASSERT_TRUE(mirror(bsp, all)) << seed;
   }
   EXPECT_GT(damaged, 300);
 }
@@ -127,8 +127,8 @@ TEST(CompareSizes, EqualEndsAreFine) {
     for (Collective collective : {Collective::alltoall, Collective::allgather}) {
       std::mt19937 random(seed);
       const std::vector<Vertex> all = graphs::any_graph(random);
-      LocalRankGroup group(static_cast<int>(all.size()));
-      const auto error = compare_sizes(group, all, collective, sizes_of(all, collective));
+      LocalBspComm bsp(static_cast<int>(all.size()));
+      const auto error = compare_sizes(bsp, all, collective, sizes_of(all, collective));
       ASSERT_FALSE(error) << error->what() << ", seed " << seed;
     }
 }
@@ -146,8 +146,8 @@ TEST(CompareSizes, AnyDifferenceIsNamed) {
     if (v.sources[j] < 0) continue;
     ++changed;
     const Bytes right = sizes[v.rank].recv[j]++;
-    LocalRankGroup group(static_cast<int>(all.size()));
-    const auto error = compare_sizes(group, all, collective, sizes);
+    LocalBspComm bsp(static_cast<int>(all.size()));
+    const auto error = compare_sizes(bsp, all, collective, sizes);
     ASSERT_TRUE(error) << seed;
     EXPECT_EQ(error->code(), Errc::mismatch);
     const std::string block =
@@ -165,10 +165,10 @@ TEST(CompareSizes, GoesByOrigins) {
   const std::vector<Vertex> ring{{0, {1, 1}, {1, 1}, {1, 0}, 0, {0}},
                                  {1, {0, 0}, {0, 0}, {1, 0}, 1, {1}}};
   const std::vector<BlockSizes> crossed{{{10, 20}, {40, 30}}, {{30, 40}, {20, 10}}};
-  LocalRankGroup group(2);
-  EXPECT_FALSE(compare_sizes(group, ring, Collective::alltoall, crossed));
+  LocalBspComm bsp(2);
+  EXPECT_FALSE(compare_sizes(bsp, ring, Collective::alltoall, crossed));
   const std::vector<BlockSizes> straight{{{10, 20}, {30, 40}}, {{30, 40}, {10, 20}}};
-  EXPECT_TRUE(compare_sizes(group, ring, Collective::alltoall, straight));
+  EXPECT_TRUE(compare_sizes(bsp, ring, Collective::alltoall, straight));
 }
 
 }  // namespace

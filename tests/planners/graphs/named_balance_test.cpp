@@ -36,8 +36,8 @@ std::vector<Vertex> weighted_edges(std::vector<Vertex> vertices, bool alike) {
 
 std::vector<GraphVariant> plan_point(const GraphPlanner& planner,
                                      const std::vector<Vertex>& vertices, const GraphTask& task) {
-  LocalRankGroup group(static_cast<int>(vertices.size()));
-  return planner.variants(group, vertices, gather_facts(group, vertices), task);
+  LocalBspComm bsp(static_cast<int>(vertices.size()));
+  return planner.variants(bsp, vertices, gather_facts(bsp, vertices), task);
 }
 
 // A few ranks write to most others, the others to few.
@@ -95,8 +95,8 @@ void expect_as_counted(const std::vector<Vertex>& vertices, const std::string& p
       plan_point(graph_balanced, vertices, named(Collective::alltoall, point));
   ASSERT_EQ(ways.size(), 1u);
   EXPECT_EQ(ways[0].variant(), point);
-  LocalRankGroup group(static_cast<int>(vertices.size()));
-  ways[0].gather(group);
+  LocalBspComm bsp(static_cast<int>(vertices.size()));
+  ways[0].gather(bsp);
   EXPECT_EQ(ways[0].traffic().most_out, counted.most_sent);
   EXPECT_EQ(ways[0].traffic().most_in, counted.most_received);
   EXPECT_EQ(ways[0].traffic().stages, counted.stages);
@@ -137,8 +137,8 @@ TEST(NamedBalance, MoreStagesTakeFewerMessages) {
   for (int k : {0, 1}) {
     std::vector<GraphVariant> ways =
         plan_point(graph_balanced, graph, named(Collective::alltoall, k ? "4 stages" : "2 stages"));
-    LocalRankGroup group(200);
-    most[k] = gather_traffic(group, ways[0].relays()).most_out;
+    LocalBspComm bsp(200);
+    most[k] = gather_traffic(bsp, ways[0].relays()).most_out;
   }
   EXPECT_LT(most[1], most[0]);
 }
@@ -163,11 +163,11 @@ TEST(NamedBalance, NamesThatAreNoneSaySo) {
 
 TEST(NamedBalance, APatternThatIsTooLargeSaysSo) {
   const std::vector<Vertex> vertices = make(2, {{0, 1}});
-  LocalRankGroup group(2);
-  GraphFacts facts = gather_facts(group, vertices);
+  LocalBspComm bsp(2);
+  GraphFacts facts = gather_facts(bsp, vertices);
   facts.edges = most_root_blocks + 1;
   const Error error = test::error_of([&] {
-    graph_balanced.variants(group, vertices, facts, named(Collective::alltoall, "3 stages"));
+    graph_balanced.variants(bsp, vertices, facts, named(Collective::alltoall, "3 stages"));
   });
   test::expect_sentence(error, Errc::algorithm,
                         {"balanced/3 stages cannot be used here", "131072 blocks", "131073"});
@@ -182,9 +182,9 @@ TEST(NamedSharing, PhaseOneRunsAlone) {
     const CommunicationMatrix matrix = matrix_in_bytes(vertices);
     const ScheduleMetrics counted = combine(matrix, share_messages(matrix, 1)).metrics(matrix);
     const std::vector<GraphVariant> ways = plan_point(graph_message_sharing, vertices, task);
-    LocalRankGroup group(40);
+    LocalBspComm bsp(40);
     EXPECT_EQ(ways.back().variant(), task.variant);
-    EXPECT_EQ(gather_traffic(group, ways.back().relays()).most_out, counted.most_sent);
+    EXPECT_EQ(gather_traffic(bsp, ways.back().relays()).most_out, counted.most_sent);
   }
 }
 

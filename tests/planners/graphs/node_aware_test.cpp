@@ -43,13 +43,13 @@ struct Result {
 };
 
 Result plan_ways(std::vector<Vertex> vertices, Collective collective) {
-  LocalRankGroup group(static_cast<int>(vertices.size()));
-  const GraphFacts facts = gather_facts(group, vertices);
+  LocalBspComm bsp(static_cast<int>(vertices.size()));
+  const GraphFacts facts = gather_facts(bsp, vertices);
   const GraphTask task{collective, 8, {}};
   Result result{std::move(vertices), {}, {}};
-  result.linear = graph_linear.variants(group, result.vertices, facts, task);
+  result.linear = graph_linear.variants(bsp, result.vertices, facts, task);
   // also where it would switch itself off
-  result.ways = graph_node_aware.variants(group, result.vertices, facts, task);
+  result.ways = graph_node_aware.variants(bsp, result.vertices, facts, task);
   return result;
 }
 
@@ -228,8 +228,8 @@ TEST(NodeAware, CopesWithNothing) {
 TEST(NodeAware, SwitchesItselfOff) {
   const GraphTask task{Collective::alltoall, 8, {}};
   const auto reason = [](const std::vector<Vertex>& vertices, const GraphTask& t) {
-    LocalRankGroup group(static_cast<int>(vertices.size()));
-    return graph_node_aware.pays(gather_facts(group, vertices), t);
+    LocalBspComm bsp(static_cast<int>(vertices.size()));
+    return graph_node_aware.pays(gather_facts(bsp, vertices), t);
   };
   EXPECT_EQ(reason(make(6, complete(6), {2, 4}), task), "");
   EXPECT_NE(reason(make(6, complete(6), {6}), task), "");

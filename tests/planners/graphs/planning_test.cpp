@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "planners/graphs/counted_group.hpp"
+#include "planners/graphs/counted_bsp_comm.hpp"
 #include "planners/graphs/graphs.hpp"
 
 namespace tonari {
@@ -15,16 +15,16 @@ namespace {
 using namespace graphs;
 
 // Counts reductions and words, too.
-class CountingWorld final : public CountedGroup {
+class CountingWorld final : public CountedBspComm {
  public:
-  explicit CountingWorld(int ranks) : CountedGroup(ranks), at_once_(ranks, 0) {}
-  using CountedGroup::max, CountedGroup::send, CountedGroup::sum;
+  explicit CountingWorld(int ranks) : CountedBspComm(ranks), at_once_(ranks, 0) {}
+  using CountedBspComm::max, CountedBspComm::send, CountedBspComm::sum;
 
   void exchange() override {
-    CountedGroup::exchange();
+    CountedBspComm::exchange();
     for (std::size_t k : receivers()) {
       std::size_t words = 0;
-      for (const GroupMessage& message : inbox(k)) words += message.words.size();
+      for (const BspMessage& message : inbox(k)) words += message.words.size();
       at_once_[k] = std::max(at_once_[k], words);
       words_ += words;
     }
@@ -63,11 +63,11 @@ struct Cost {
 
 Cost cost(const GraphPlanner& algorithm, const std::vector<Vertex>& vertices,
           const GraphTask& task) {
-  CountingWorld group(static_cast<int>(vertices.size()));
-  const GraphFacts facts = gather_facts(group, vertices);
+  CountingWorld bsp(static_cast<int>(vertices.size()));
+  const GraphFacts facts = gather_facts(bsp, vertices);
   EXPECT_EQ(objection(algorithm, facts, task).reason(), "") << algorithm.name;
-  EXPECT_FALSE(algorithm.variants(group, vertices, facts, task).empty()) << algorithm.name;
-  return {group.messages(), group.steps()};
+  EXPECT_FALSE(algorithm.variants(bsp, vertices, facts, task).empty()) << algorithm.name;
+  return {bsp.messages(), bsp.steps()};
 }
 
 // Every rank may plan for 100 ms: some thousand steps of a network, where a reduction over as many
@@ -137,22 +137,22 @@ struct Reading {
 
 Reading reading(const GraphPlanner& algorithm, int ranks, Collective collective) {
   const std::vector<Vertex> vertices = make(ranks, star_out(ranks));
-  CountingWorld group(ranks);
-  const GraphFacts facts = gather_facts(group, vertices);
+  CountingWorld bsp(ranks);
+  const GraphFacts facts = gather_facts(bsp, vertices);
   const GraphTask task{collective, 8, infiniband_prices()};
   EXPECT_EQ(objection(algorithm, facts, task).reason(), "") << algorithm.name;
-  const std::vector<GraphVariant> ways = algorithm.variants(group, vertices, facts, task);
+  const std::vector<GraphVariant> ways = algorithm.variants(bsp, vertices, facts, task);
   Reading leaves;
   for (int r = 1; r < ranks; ++r) {
     std::size_t passed_on = 0;
     for (const GraphVariant& way : ways)
       passed_on = std::max(passed_on, way.relays()[r].out.size());
-    leaves.at_once.push_back(group.at_once(r));
+    leaves.at_once.push_back(bsp.at_once(r));
     leaves.beyond =
-        std::max(leaves.beyond, group.at_once(r) - std::min(group.at_once(r), 4 * passed_on));
+        std::max(leaves.beyond, bsp.at_once(r) - std::min(bsp.at_once(r), 4 * passed_on));
   }
   std::sort(leaves.at_once.begin(), leaves.at_once.end());
-  leaves.per_rank = group.words() / static_cast<std::size_t>(ranks);
+  leaves.per_rank = bsp.words() / static_cast<std::size_t>(ranks);
   return leaves;
 }
 

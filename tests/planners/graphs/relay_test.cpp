@@ -54,31 +54,31 @@ TEST(Relay, WhatCannotBeIsRefused) {
                Error);
 }
 
-TEST(LocalRankGroup, MessagesArriveInOrder) {
-  LocalRankGroup group(3);
-  group.send(2, 0, {5});
-  group.send(1, 0, {7, 8});
-  group.send(2, 0, {6});
-  group.send(1, 1, {});
-  group.exchange();
-  ASSERT_EQ(group.receivers().size(), 2u);
-  const auto inbox = group.inbox(0);
+TEST(LocalBspComm, MessagesArriveInOrder) {
+  LocalBspComm bsp(3);
+  bsp.send(2, 0, {5});
+  bsp.send(1, 0, {7, 8});
+  bsp.send(2, 0, {6});
+  bsp.send(1, 1, {});
+  bsp.exchange();
+  ASSERT_EQ(bsp.receivers().size(), 2u);
+  const auto inbox = bsp.inbox(0);
   ASSERT_EQ(inbox.size(), 3u);
   EXPECT_EQ(inbox[0].from, 1);
   EXPECT_EQ(inbox[0].words[1], 8);
   EXPECT_EQ(inbox[1].words[0], 5);
   EXPECT_EQ(inbox[2].words[0], 6);
-  EXPECT_EQ(group.inbox(1).size(), 1u);
-  EXPECT_TRUE(group.inbox(2).empty());
-  group.exchange();
-  EXPECT_TRUE(group.receivers().empty());
-  EXPECT_TRUE(group.inbox(0).empty());
+  EXPECT_EQ(bsp.inbox(1).size(), 1u);
+  EXPECT_TRUE(bsp.inbox(2).empty());
+  bsp.exchange();
+  EXPECT_TRUE(bsp.receivers().empty());
+  EXPECT_TRUE(bsp.inbox(0).empty());
 }
 
 TEST(GraphFacts, CountDistinctOthers) {
-  LocalRankGroup group(4);
+  LocalBspComm bsp(4);
   const GraphFacts facts =
-      gather_facts(group, make(4, {{0, 1}, {0, 1}, {0, 0}, {0, 2}, {3, 2}}, {3, 1}));
+      gather_facts(bsp, make(4, {{0, 1}, {0, 1}, {0, 0}, {0, 2}, {3, 2}}, {3, 1}));
   EXPECT_EQ(facts.edges, 4);
   EXPECT_EQ(facts.pairs, 3);
   EXPECT_EQ(facts.most_out, 2);
@@ -89,11 +89,11 @@ TEST(GraphFacts, CountDistinctOthers) {
 
 TEST(Traffic, CountsMessagesAndBlocks) {
   const std::vector<Vertex> vertices = make(3, {{0, 1}, {0, 1}, {0, 2}, {1, 2}});
-  LocalRankGroup group(3);
+  LocalBspComm bsp(3);
   const GraphTask task;
   const Traffic traffic = gather_traffic(
-      group,
-      graph_linear.variants(group, vertices, gather_facts(group, vertices), task).front().relays());
+      bsp,
+      graph_linear.variants(bsp, vertices, gather_facts(bsp, vertices), task).front().relays());
   EXPECT_EQ(traffic.most_out, 2);
   EXPECT_EQ(traffic.most_in, 2);
   EXPECT_EQ(traffic.messages, 3);

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "planners/graphs/graphs.hpp"
-#include "planners/graphs/split_rank_group.hpp"
+#include "planners/graphs/split_bsp_comm.hpp"
 
 namespace tonari::graphs {
 
-// Deals `ranks` ranks to a few processes at random. what: called in each, with its group.
+// Deals `ranks` ranks to a few processes at random. what: called in each, with its communicator.
 template <class What>
 void run_spread(std::size_t ranks, std::mt19937& random, What what) {
   const int processes = 1 + static_cast<int>(random() % 5);
@@ -16,10 +16,9 @@ void run_spread(std::size_t ranks, std::mt19937& random, What what) {
   run_split(processes, process_of, what);
 }
 
-inline std::vector<Vertex> own_vertices(const RankGroup& group,
-                                        const std::vector<Vertex>& vertices) {
+inline std::vector<Vertex> own_vertices(const BspComm& bsp, const std::vector<Vertex>& vertices) {
   std::vector<Vertex> own;
-  for (std::int32_t rank : group.here()) own.push_back(vertices[rank]);
+  for (std::int32_t rank : bsp.here()) own.push_back(vertices[rank]);
   return own;
 }
 
@@ -28,13 +27,13 @@ inline std::vector<Vertex> own_vertices(const RankGroup& group,
 inline void expect_same_however_spread(const GraphPlanner& algorithm,
                                        const std::vector<Vertex>& vertices, const GraphTask& task,
                                        std::mt19937& random) {
-  LocalRankGroup all(static_cast<int>(vertices.size()));
+  LocalBspComm all(static_cast<int>(vertices.size()));
   const std::vector<GraphVariant> together =
       algorithm.variants(all, vertices, gather_facts(all, vertices), task);
-  run_spread(vertices.size(), random, [&](RankGroup& group) {
-    const std::vector<Vertex> own = own_vertices(group, vertices);
+  run_spread(vertices.size(), random, [&](BspComm& bsp) {
+    const std::vector<Vertex> own = own_vertices(bsp, vertices);
     const std::vector<GraphVariant> ways =
-        algorithm.variants(group, own, gather_facts(group, own), task);
+        algorithm.variants(bsp, own, gather_facts(bsp, own), task);
     ASSERT_EQ(ways.size(), together.size());
     for (std::size_t w = 0; w < ways.size(); ++w)
       for (std::size_t k = 0; k < own.size(); ++k) {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "cost/simulator.hpp"
-#include "planners/graphs/counted_group.hpp"
+#include "planners/graphs/counted_bsp_comm.hpp"
 #include "planners/graphs/graphs.hpp"
 #include "planners/graphs/spread.hpp"
 #include "support/random_cases.hpp"
@@ -35,20 +35,20 @@ LogGP close_by() {
 }
 
 std::vector<GraphVariant> tree(const std::vector<Vertex>& vertices, const GraphTask& task) {
-  LocalRankGroup group(static_cast<int>(vertices.size()));
-  const GraphFacts facts = gather_facts(group, vertices);
+  LocalBspComm bsp(static_cast<int>(vertices.size()));
+  const GraphFacts facts = gather_facts(bsp, vertices);
   EXPECT_EQ(graph_tree.pays(facts, task), "");
-  return graph_tree.variants(group, vertices, facts, task);
+  return graph_tree.variants(bsp, vertices, facts, task);
 }
 
 Traffic traffic(const std::vector<Vertex>& vertices, const GraphVariant& way) {
-  LocalRankGroup group(static_cast<int>(vertices.size()));
-  return gather_traffic(group, way.relays());
+  LocalBspComm bsp(static_cast<int>(vertices.size()));
+  return gather_traffic(bsp, way.relays());
 }
 
 GraphVariant linear_way(const std::vector<Vertex>& vertices, const GraphTask& task) {
-  LocalRankGroup group(static_cast<int>(vertices.size()));
-  return graph_linear.variants(group, vertices, gather_facts(group, vertices), task).front();
+  LocalBspComm bsp(static_cast<int>(vertices.size()));
+  return graph_linear.variants(bsp, vertices, gather_facts(bsp, vertices), task).front();
 }
 
 Traffic linear_traffic(const std::vector<Vertex>& vertices, const GraphTask& task) {
@@ -166,11 +166,11 @@ TEST(Tree, BusiestSenderIsNeverBusierThanInLinear) {
         seed % 3 == 0 ? several_hot_spots(40, 3, random) : any_graph(random, 48);
     for (Collective collective : both) {
       const GraphTask task{collective, 8, close_by()};
-      LocalRankGroup group(static_cast<int>(vertices.size()));
-      const GraphFacts facts = gather_facts(group, vertices);
+      LocalBspComm bsp(static_cast<int>(vertices.size()));
+      const GraphFacts facts = gather_facts(bsp, vertices);
       if (!graph_tree.pays(facts, task).empty()) continue;
-      for (const GraphVariant& way : graph_tree.variants(group, vertices, facts, task)) {
-        const Traffic now = gather_traffic(group, way.relays());
+      for (const GraphVariant& way : graph_tree.variants(bsp, vertices, facts, task)) {
+        const Traffic now = gather_traffic(bsp, way.relays());
         ASSERT_LE(now.most_out, facts.most_out) << way.variant() << " seed " << seed;
         eased += now.most_out < facts.most_out;
       }
@@ -270,9 +270,9 @@ TEST(Tree, PaperMovesWhatItsFormulaSays) {
 }
 
 TEST(Tree, StaysAwayWhereNothingCanBeGained) {
-  LocalRankGroup group(16);
+  LocalBspComm bsp(16);
   const auto reason = [&](const Edges& edges, const GraphTask& task) {
-    return graph_tree.pays(gather_facts(group, make(16, edges)), task);
+    return graph_tree.pays(gather_facts(bsp, make(16, edges)), task);
   };
   const GraphTask small{Collective::alltoall, 8, infiniband()};
   EXPECT_NE(reason(complete(16), small), "");
@@ -298,11 +298,11 @@ TEST(Tree, HotSpotsAreNotPredictedSlowerThanLinear) {
       for (double bytes : {1.0, 64.0, 256.0, 512.0, 600.0, 690.0, 3000.0, 20000.0}) {
         const std::vector<Vertex> vertices = make(ranks, star_out(ranks));
         const GraphTask task{collective, bytes, infiniband()};
-        LocalRankGroup group(ranks);
-        const GraphFacts facts = gather_facts(group, vertices);
+        LocalBspComm bsp(ranks);
+        const GraphFacts facts = gather_facts(bsp, vertices);
         const double direct = seconds(vertices, task, linear_way(vertices, task));
         if (!graph_tree.pays(facts, task).empty()) continue;
-        for (const GraphVariant& way : graph_tree.variants(group, vertices, facts, task))
+        for (const GraphVariant& way : graph_tree.variants(bsp, vertices, facts, task))
           EXPECT_LE(seconds(vertices, task, way), direct * 1.01)
               << way.variant() << " " << name(collective) << " " << ranks << " " << bytes;
       }
@@ -311,13 +311,13 @@ TEST(Tree, HotSpotsAreNotPredictedSlowerThanLinear) {
 // What the ways of a hot spot cost, relative to the optimum; linear where tree is not applicable.
 std::map<std::string, double> hot_spot_ratios(int ranks, const GraphTask& task) {
   const std::vector<Vertex> vertices = make(ranks, star_out(ranks));
-  LocalRankGroup group(ranks);
-  const GraphFacts facts = gather_facts(group, vertices);
+  LocalBspComm bsp(ranks);
+  const GraphFacts facts = gather_facts(bsp, vertices);
   const double best = Optimum(task).time(ranks - 1);
   const double linear = seconds(vertices, task, linear_way(vertices, task)) / best;
   std::map<std::string, double> ratios{{"linear", linear}, {"paper", linear}, {"balanced", linear}};
   if (graph_tree.pays(facts, task).empty())
-    for (const GraphVariant& way : graph_tree.variants(group, vertices, facts, task))
+    for (const GraphVariant& way : graph_tree.variants(bsp, vertices, facts, task))
       ratios[way.variant()] = seconds(vertices, task, way) / best;
   return ratios;
 }
@@ -344,16 +344,15 @@ void expect_few_iterations(int ranks, int part) {
   std::mt19937 random(11);
   const std::vector<Vertex> vertices = make(ranks, scale_free(ranks, 4, random));
   for (Collective collective : both) {
-    CountedGroup group(ranks);
+    CountedBspComm bsp(ranks);
     const GraphTask task{collective, 8, infiniband()};
-    const GraphFacts facts = gather_facts(group, vertices);
+    const GraphFacts facts = gather_facts(bsp, vertices);
     ASSERT_EQ(graph_tree.pays(facts, task), "");
-    const std::size_t exchanges = group.exchanges(), messages = group.messages();
-    for (const GraphVariant& way : graph_tree.variants(group, vertices, facts, task))
-      EXPECT_LT(gather_traffic(group, way.relays()).most_out, facts.most_out / part)
-          << way.variant();
-    EXPECT_LT(group.exchanges() - exchanges, 30000u);
-    EXPECT_LT(group.messages() - messages, 200u * static_cast<std::size_t>(ranks));
+    const std::size_t exchanges = bsp.exchanges(), messages = bsp.messages();
+    for (const GraphVariant& way : graph_tree.variants(bsp, vertices, facts, task))
+      EXPECT_LT(gather_traffic(bsp, way.relays()).most_out, facts.most_out / part) << way.variant();
+    EXPECT_LT(bsp.exchanges() - exchanges, 30000u);
+    EXPECT_LT(bsp.messages() - messages, 200u * static_cast<std::size_t>(ranks));
   }
 }
 

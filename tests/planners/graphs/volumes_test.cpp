@@ -32,13 +32,13 @@ std::vector<Vertex> sized(std::vector<Vertex> vertices, Bytes bytes) {
 
 std::vector<GraphVariant> variants(const GraphPlanner& planner, std::span<const Vertex> vertices,
                                    GraphTask task) {
-  LocalRankGroup group(static_cast<int>(vertices.size()));
-  return planner.variants(group, vertices, gather_facts(group, vertices), task);
+  LocalBspComm bsp(static_cast<int>(vertices.size()));
+  return planner.variants(bsp, vertices, gather_facts(bsp, vertices), task);
 }
 
 Volumes volumes(std::span<const Vertex> vertices, const GraphVariant& way, Collective collective) {
-  LocalRankGroup group(static_cast<int>(vertices.size()));
-  return gather_volumes(group, vertices, collective, way.relays());
+  LocalBspComm bsp(static_cast<int>(vertices.size()));
+  return gather_volumes(bsp, vertices, collective, way.relays());
 }
 
 // Who passes a block on counts its bytes again.
@@ -56,8 +56,8 @@ TEST(Volumes, AreThoseOfEveryHop) {
   relays[1].in = {{0, 0, {0, 0}}, {0, 0, {0, 2}}};
   relays[1].out = {{1, 3, {0, 2}}};
   relays[2].out = {{0, 3, {2, 0}}};
-  LocalRankGroup group(4);
-  const Volumes over = gather_volumes(group, vertices, Collective::alltoall, relays);
+  LocalBspComm bsp(4);
+  const Volumes over = gather_volumes(bsp, vertices, Collective::alltoall, relays);
   EXPECT_EQ(over.total, 1 + 2 + 3 + 3 + 2003);
   EXPECT_EQ(over.most_in, 3 + 2003);
 }
@@ -80,14 +80,14 @@ TEST(Volumes, ATreePassesOnTheLightBlocks) {
   const std::vector<Vertex> vertices =
       sized(make(64, star_out(64)), [&](int, int to) { return heavy(to) ? 1u << 20 : 8u; });
   const GraphTask task{Collective::alltoall, (1 << 19) + 4, network()};
-  LocalRankGroup group(64);
-  const GraphFacts facts = gather_facts(group, vertices);
+  LocalBspComm bsp(64);
+  const GraphFacts facts = gather_facts(bsp, vertices);
   EXPECT_EQ(objection(graph_tree, facts, task).reason(), "");
   GraphFacts alike = facts;
   alike.sized = false;
   EXPECT_NE(objection(graph_tree, alike, task).reason(), "");
   for (const GraphVariant& way : variants(graph_tree, vertices, task)) {
-    EXPECT_LT(gather_traffic(group, way.relays()).most_out, 63) << way.variant();
+    EXPECT_LT(gather_traffic(bsp, way.relays()).most_out, 63) << way.variant();
     for (int r = 1; r < 64; ++r)
       for (const Hop& hop : way.relays()[r].out)
         EXPECT_FALSE(heavy(vertices[0].targets[hop.block.block])) << way.variant();
@@ -97,8 +97,8 @@ TEST(Volumes, ATreePassesOnTheLightBlocks) {
 
 // Sum over the rounds of what the slowest edge of each takes.
 std::uint64_t length(std::span<const Vertex> vertices, std::span<const Vertex> weights) {
-  LocalRankGroup group(static_cast<int>(vertices.size()));
-  const Coloring coloring = color_edges(group, vertices);
+  LocalBspComm bsp(static_cast<int>(vertices.size()));
+  const Coloring coloring = color_edges(bsp, vertices);
   std::vector<std::uint64_t> most(static_cast<std::size_t>(coloring.colors), 0);
   for (std::size_t k = 0; k < vertices.size(); ++k) {
     const Side& side = coloring.edges.senders[k];
@@ -128,10 +128,10 @@ TEST(Volumes, PricesCountTheBytesOfTheBusiest) {
   for (int t = 2; t < 12; ++t) edges.emplace_back(0, t);
   const std::vector<Vertex> vertices =
       sized(make(12, edges), [](int from, int) { return from == 1 ? 10'000'000u : 8u; });
-  LocalRankGroup group(12);
+  LocalBspComm bsp(12);
   GraphVariant linear = std::move(
       variants(graph_linear, vertices, {Collective::alltoall, 909098, network()}).front());
-  linear.gather(group);
+  linear.gather(bsp);
   ASSERT_TRUE(linear.volumes());
   const double seconds = price(linear, {{}, 909098}, network(), {});
   EXPECT_GT(seconds, 0.010);
@@ -141,10 +141,10 @@ TEST(Volumes, PricesCountTheBytesOfTheBusiest) {
 // Where a message is copied at both ends, also the one that is a single block is.
 TEST(Volumes, PricesCountTheCopiesOfSingleBlocks) {
   const std::vector<Vertex> vertices = make(2, {{0, 1}, {1, 0}});
-  LocalRankGroup group(2);
+  LocalBspComm bsp(2);
   GraphVariant linear =
       std::move(variants(graph_linear, vertices, {Collective::alltoall, 1e6, network()}).front());
-  linear.gather(group);
+  linear.gather(bsp);
   LogGP memory = network();
   memory.g = memory.G = 0, memory.copy_byte = 1e-9;
   const auto seconds = [&](double bytes, bool direct) {

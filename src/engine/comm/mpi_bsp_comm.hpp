@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank group with one rank per process. Messages travel by NBX (Hoefler, Siebert and Lumsdaine
-// 2010): a rank sends to those it has messages for, and none has to know its senders. Only the
-// depth of a barrier grows with the number of ranks. Here the barrier is an agreement
+// A BSP communicator with one rank per process. Messages travel by NBX (Hoefler, Siebert and
+// Lumsdaine 2010): a rank sends to those it has messages for, and none has to know its senders.
+// Only the depth of a barrier grows with the number of ranks. Here the barrier is an agreement
 // (engine/wait/agree.hpp), which costs the same and reports a rank that has failed.
 #pragma once
 
@@ -14,33 +14,33 @@
 #include "channels/control_tags.hpp"
 #include "engine/wait/agree.hpp"
 #include "engine/wait/request_list.hpp"
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 
 namespace tonari {
 
-class MpiRankGroup final : public RankGroup {
+class MpiBspComm final : public BspComm {
  public:
   static constexpr int most_words = 1 << 17;  // in a message
 
-  // Collective. `comm` is not owned and must outlive the group; its messages have the planning tags
-  // (channels/control_tags.hpp). Only one group may exist at a time. A message has at most
-  // longest_message words (1 to most_words, the same on all ranks). If the messages for one rank
-  // are longer together, they are cut. The first group of a communicator need not meet, since none
-  // of an earlier one's messages can be on its way.
+  // Collective. `comm` is not owned and must outlive this; messages have the planning tags
+  // (channels/control_tags.hpp), so only one of these may exist on it at a time. A message has at
+  // most longest_message words (1 to most_words, the same on all ranks). If the messages for one
+  // rank are longer together, they are cut. The first one on `comm` need not meet, since none of an
+  // earlier one's messages can be on its way.
   enum class Number : bool { first, later };
-  explicit MpiRankGroup(MPI_Comm comm, int longest_message = most_words,
-                        Number number = Number::later);
-  MpiRankGroup(const MpiRankGroup&) = delete;
-  MpiRankGroup& operator=(const MpiRankGroup&) = delete;
-  using RankGroup::max;
-  using RankGroup::send;
-  using RankGroup::sum;
+  explicit MpiBspComm(MPI_Comm comm, int longest_message = most_words,
+                      Number number = Number::later);
+  MpiBspComm(const MpiBspComm&) = delete;
+  MpiBspComm& operator=(const MpiBspComm&) = delete;
+  using BspComm::max;
+  using BspComm::send;
+  using BspComm::sum;
 
   void send(std::size_t k, std::int32_t to, std::span<const Word> words) override;
-  // After an error outside of `run_collectively` the group and its communicator can only be freed.
+  // After an error outside of `run_collectively` this and its `comm` can only be freed.
   void exchange() override;
   void run_collectively(const std::function<void()>& work) override;
-  std::span<const GroupMessage> inbox(std::size_t) const override { return mail_; }
+  std::span<const BspMessage> inbox(std::size_t) const override { return mail_; }
   std::span<const std::size_t> receivers() const override;
   void sum(std::span<Word> words) override { reduce(words, MPI_SUM); }
   void max(std::span<Word> words) override { reduce(words, MPI_MAX); }
@@ -67,7 +67,7 @@ class MpiRankGroup final : public RankGroup {
   // An exchange's end rests on that.
   RequestList sends_;
   std::optional<Vote> vote_;  // at the end of the running exchange
-  std::vector<GroupMessage> mail_;
+  std::vector<BspMessage> mail_;
 };
 
 }  // namespace tonari

@@ -2,20 +2,20 @@
 // All ranks in one process.
 #pragma once
 
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 
 namespace tonari {
 
-class LocalRankGroup : public RankGroup {
+class LocalBspComm : public BspComm {
  public:
-  explicit LocalRankGroup(int ranks);
-  using RankGroup::max;
-  using RankGroup::send;
-  using RankGroup::sum;
+  explicit LocalBspComm(int ranks);
+  using BspComm::max;
+  using BspComm::send;
+  using BspComm::sum;
 
   void send(std::size_t k, std::int32_t to, std::span<const Word> words) override;
   void exchange() override;
-  std::span<const GroupMessage> inbox(std::size_t k) const override;
+  std::span<const BspMessage> inbox(std::size_t k) const override;
   std::span<const std::size_t> receivers() const override { return receivers_; }
   void sum(std::span<Word>) override {}
   void max(std::span<Word>) override {}
@@ -27,7 +27,7 @@ class LocalRankGroup : public RankGroup {
   };
   std::vector<Posted> posted_;
   std::vector<Word> words_, delivered_words_;
-  std::vector<GroupMessage> delivered_;     // grouped by receiver
+  std::vector<BspMessage> delivered_;       // grouped by receiver
   std::vector<std::size_t> begin_, count_;  // per rank, in delivered_; count 0: none
   std::vector<std::size_t> receivers_;
 };

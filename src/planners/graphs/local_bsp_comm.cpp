@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "planners/graphs/local_rank_group.hpp"
+#include "planners/graphs/local_bsp_comm.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -9,20 +9,20 @@
 
 namespace tonari {
 
-LocalRankGroup::LocalRankGroup(int ranks) : begin_(ranks, 0), count_(ranks, 0) {
+LocalBspComm::LocalBspComm(int ranks) : begin_(ranks, 0), count_(ranks, 0) {
   ranks_ = ranks;
   here_.resize(ranks);
   std::iota(here_.begin(), here_.end(), 0);
 }
 
-void LocalRankGroup::send(std::size_t k, std::int32_t to, std::span<const Word> words) {
+void LocalBspComm::send(std::size_t k, std::int32_t to, std::span<const Word> words) {
   if (to < 0 || to >= ranks_)
     fail(Errc::internal, "rank ", k, " puts a message for rank ", to, " of ", ranks_);
   posted_.push_back({here_[k], to, words_.size(), words.size()});
   words_.insert(words_.end(), words.begin(), words.end());
 }
 
-void LocalRankGroup::exchange() {
+void LocalBspComm::exchange() {
   for (std::size_t k : receivers_) count_[k] = 0;
   receivers_.clear();
   delivered_words_.swap(words_);
@@ -38,9 +38,7 @@ void LocalRankGroup::exchange() {
     delivered_[begin_[p.to] + count_[p.to]++] = {
         p.from, std::span(delivered_words_).subspan(p.begin, p.length)};
   posted_.clear();
-  const auto by_sender = [](const GroupMessage& a, const GroupMessage& b) {
-    return a.from < b.from;
-  };
+  const auto by_sender = [](const BspMessage& a, const BspMessage& b) { return a.from < b.from; };
   for (std::size_t k : receivers_) {
     const auto mine = std::span(delivered_).subspan(begin_[k], count_[k]);
     // most planners write in that order
@@ -49,7 +47,7 @@ void LocalRankGroup::exchange() {
   }
 }
 
-std::span<const GroupMessage> LocalRankGroup::inbox(std::size_t k) const {
+std::span<const BspMessage> LocalBspComm::inbox(std::size_t k) const {
   return std::span(delivered_).subspan(count_[k] ? begin_[k] : 0, count_[k]);
 }
 

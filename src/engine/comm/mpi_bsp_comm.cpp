@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/comm/mpi_rank_group.hpp"
+#include "engine/comm/mpi_bsp_comm.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -17,11 +17,11 @@ namespace {
 
 // The buffer for messages that nobody will read. It is static because it is needed when memory runs
 // out; its pages exist only once it is used.
-Word dropped[MpiRankGroup::most_words];
+Word dropped[MpiBspComm::most_words];
 
 }  // namespace
 
-MpiRankGroup::MpiRankGroup(MPI_Comm comm, int longest_message, Number number)
+MpiBspComm::MpiBspComm(MPI_Comm comm, int longest_message, Number number)
     : comm_(comm), longest_message_(longest_message) {
   if (longest_message < 1 || longest_message > most_words)
     fail(Errc::internal, "messages of ", longest_message, " words");
@@ -29,11 +29,11 @@ MpiRankGroup::MpiRankGroup(MPI_Comm comm, int longest_message, Number number)
   MPI_Comm_size(comm, &ranks_);
   MPI_Comm_rank(comm, &rank);
   here_ = {rank};
-  // an earlier group's last exchange may have had the tag of this one's first
+  // an earlier communicator's last exchange may have had the tag of this one's first
   if (number == Number::later) stay_together(comm_);
 }
 
-void MpiRankGroup::send(std::size_t k, std::int32_t to, std::span<const Word> words) {
+void MpiBspComm::send(std::size_t k, std::int32_t to, std::span<const Word> words) {
   if (k != 0 || to < 0 || to >= ranks_)
     fail(Errc::internal, "a message for rank ", to, " of ", ranks_);
   Stream& stream = outgoing_[to];
@@ -45,7 +45,7 @@ void MpiRankGroup::send(std::size_t k, std::int32_t to, std::span<const Word> wo
 // every message of this exchange has its receiver in this very loop. Another rank may leave it
 // earlier and send for the next exchange while this one still tests; the tag tells those apart. It
 // cannot be two exchanges ahead, because the next agreement needs this rank. So two tags suffice.
-void MpiRankGroup::exchange() {
+void MpiBspComm::exchange() {
   tag_ = tag_ == planning_even ? planning_odd : planning_even;
   mail_.clear();
   incoming_.clear();
@@ -71,7 +71,7 @@ void MpiRankGroup::exchange() {
 }
 
 // Ranks may outnumber cores. What is on its way when a rank has died stays where it is.
-void MpiRankGroup::pause(AllAwaited& all) {
+void MpiBspComm::pause(AllAwaited& all) {
   give_core_away();
   const std::optional<Error> error = all.idle();
   if (!error) return;
@@ -79,7 +79,7 @@ void MpiRankGroup::pause(AllAwaited& all) {
   throw Error(*error).now_on_all_ranks();
 }
 
-void MpiRankGroup::start(std::int32_t to, const Stream& stream) {
+void MpiBspComm::start(std::int32_t to, const Stream& stream) {
   for (std::size_t at = 0; at < stream.size(); at += static_cast<std::size_t>(longest_message_)) {
     const int count = static_cast<int>(std::min<std::size_t>(stream.size() - at, longest_message_));
     check_mpi(MPI_Issend(&stream[at], count, MPI_INT64_T, to, tag_, comm_, sends_.add()),
@@ -87,7 +87,7 @@ void MpiRankGroup::start(std::int32_t to, const Stream& stream) {
   }
 }
 
-void MpiRankGroup::run_collectively(const std::function<void()>& work) {
+void MpiBspComm::run_collectively(const std::function<void()>& work) {
   stay_together(comm_);
   try {
     work();
@@ -102,7 +102,7 @@ void MpiRankGroup::run_collectively(const std::function<void()>& work) {
 
 // Others may be in an exchange, or reach the next one. Their messages to this rank must be
 // received, or they would not reach the agreement that tells them of the error.
-void MpiRankGroup::give_up(const Error& error) {
+void MpiBspComm::give_up(const Error& error) {
   const auto agreed = [&] { return vote_->test(); };
   try {
     if (vote_) {  // entered before the error
@@ -119,13 +119,13 @@ void MpiRankGroup::give_up(const Error& error) {
   }
 }
 
-void MpiRankGroup::drop_until(const std::function<bool()>& done) {
+void MpiBspComm::drop_until(const std::function<bool()>& done) {
   for (AllAwaited all(comm_); !done(); pause(all))
     for (const int tag : {planning_even, planning_odd}) drop_if_any(tag);
 }
 
 // All have left: nothing is on its way.
-void MpiRankGroup::forget() {
+void MpiBspComm::forget() {
   tag_ = planning_even;
   mail_.clear();
   incoming_.clear();
@@ -133,11 +133,11 @@ void MpiRankGroup::forget() {
   vote_.reset();
 }
 
-void MpiRankGroup::drop_if_any(int tag) {
+void MpiBspComm::drop_if_any(int tag) {
   if (Arrived arrived(comm_, tag); arrived.found) arrived.receive(dropped);
 }
 
-bool MpiRankGroup::receive_if_any() {
+bool MpiBspComm::receive_if_any() {
   Arrived arrived(comm_, tag_);
   if (!arrived.found) return false;
   Word* to = dropped;
@@ -152,7 +152,7 @@ bool MpiRankGroup::receive_if_any() {
   return true;
 }
 
-void MpiRankGroup::open_streams() {
+void MpiBspComm::open_streams() {
   for (const auto& [from, stream] : incoming_)
     for (std::span<const Word> rest(stream); !rest.empty();) {
       const auto length = static_cast<std::size_t>(rest[0]);
@@ -161,12 +161,12 @@ void MpiRankGroup::open_streams() {
     }
 }
 
-std::span<const std::size_t> MpiRankGroup::receivers() const {
+std::span<const std::size_t> MpiBspComm::receivers() const {
   static constexpr std::size_t only = 0;
   return {&only, mail_.empty() ? 0u : 1u};
 }
 
-void MpiRankGroup::reduce(std::span<Word> words, MPI_Op operation) {
+void MpiBspComm::reduce(std::span<Word> words, MPI_Op operation) {
   if (words.empty()) return;
   stay_together(comm_);
   while (!words.empty()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Planning with one rank per process: every message arrives, in order, in its own exchange.
-#include "engine/comm/mpi_rank_group.hpp"
+#include "engine/comm/mpi_bsp_comm.hpp"
 
 #include <chrono>
 #include <functional>
@@ -61,135 +61,135 @@ std::vector<Post> expected_mail(unsigned exchange) {
   return inbox;
 }
 
-std::vector<Post> mail_of(const MpiRankGroup& group) {
+std::vector<Post> mail_of(const MpiBspComm& bsp) {
   std::vector<Post> inbox;
-  for (const GroupMessage& message : group.inbox(0))
+  for (const BspMessage& message : bsp.inbox(0))
     inbox.push_back({message.from, world_rank(), {message.words.begin(), message.words.end()}});
   return inbox;
 }
 
-void run_exchanges(MpiRankGroup& group, int many) {
+void run_exchanges(MpiBspComm& bsp, int many) {
   for (int exchange = 0; exchange < many; ++exchange) {
-    for (const Post& post : posts_of(world_rank(), exchange)) group.send(0, post.to, post.words);
-    group.exchange();
+    for (const Post& post : posts_of(world_rank(), exchange)) bsp.send(0, post.to, post.words);
+    bsp.exchange();
     const std::vector<Post> expected = expected_mail(exchange);
-    ASSERT_TRUE(mail_of(group) == expected) << "exchange " << exchange;
-    ASSERT_EQ(group.receivers().size(), expected.empty() ? 0u : 1u);
+    ASSERT_TRUE(mail_of(bsp) == expected) << "exchange " << exchange;
+    ASSERT_EQ(bsp.receivers().size(), expected.empty() ? 0u : 1u);
   }
 }
 
-TEST(MpiRankGroup, EveryMessageArrivesInOrderAndInItsExchange) {
+TEST(MpiBspComm, EveryMessageArrivesInOrderAndInItsExchange) {
   const OwnedComm comm(duplicate());
-  MpiRankGroup group(comm.get());
-  EXPECT_EQ(group.ranks(), world_size());
-  ASSERT_EQ(group.here().size(), 1u);
-  EXPECT_EQ(group.here()[0], world_rank());
-  run_exchanges(group, test::cases(2000) + 30);
+  MpiBspComm bsp(comm.get());
+  EXPECT_EQ(bsp.ranks(), world_size());
+  ASSERT_EQ(bsp.here().size(), 1u);
+  EXPECT_EQ(bsp.here()[0], world_rank());
+  run_exchanges(bsp, test::cases(2000) + 30);
 }
 
-TEST(MpiRankGroup, LongMailIsCut) {
+TEST(MpiBspComm, LongMailIsCut) {
   const OwnedComm comm(duplicate());
   for (int longest : {1, 7, 1000}) {
-    MpiRankGroup group(comm.get(), longest);
+    MpiBspComm bsp(comm.get(), longest);
     const std::vector<Word> words(longest == 1000 ? 50'000 : 100, 5);
     for (int to = 0; to < world_size(); ++to)
-      group.send(0, to, words), group.send(0, to, {world_rank(), to});
-    group.exchange();
-    ASSERT_EQ(group.inbox(0).size(), 2u * world_size());
+      bsp.send(0, to, words), bsp.send(0, to, {world_rank(), to});
+    bsp.exchange();
+    ASSERT_EQ(bsp.inbox(0).size(), 2u * world_size());
     for (int from = 0; from < world_size(); ++from) {
-      const GroupMessage& first = group.inbox(0)[2 * from];
+      const BspMessage& first = bsp.inbox(0)[2 * from];
       EXPECT_EQ(first.from, from);
       EXPECT_TRUE(std::equal(first.words.begin(), first.words.end(), words.begin(), words.end()));
-      EXPECT_EQ(group.inbox(0)[2 * from + 1].words[0], from);
+      EXPECT_EQ(bsp.inbox(0)[2 * from + 1].words[0], from);
     }
-    if (longest == 1000) run_exchanges(group, test::cases(200) + 10);
+    if (longest == 1000) run_exchanges(bsp, test::cases(200) + 10);
   }
 }
 
 // Some ranks are much faster than others: their messages for the next exchange come while others
 // are still in this one.
-TEST(MpiRankGroup, FastRanksDoNotDisturbSlowOnes) {
+TEST(MpiBspComm, FastRanksDoNotDisturbSlowOnes) {
   const OwnedComm comm(duplicate());
-  MpiRankGroup group(comm.get());
+  MpiBspComm bsp(comm.get());
   for (int exchange = 0; exchange < test::cases(400) + 20; ++exchange) {
     if ((exchange + world_rank()) % 3 == 0)
       std::this_thread::sleep_for(std::chrono::microseconds(200));
-    for (int to = 0; to < world_size(); ++to) group.send(0, to, {exchange});
-    group.exchange();
-    ASSERT_EQ(group.inbox(0).size(), static_cast<std::size_t>(world_size())) << exchange;
-    for (const GroupMessage& message : group.inbox(0))
+    for (int to = 0; to < world_size(); ++to) bsp.send(0, to, {exchange});
+    bsp.exchange();
+    ASSERT_EQ(bsp.inbox(0).size(), static_cast<std::size_t>(world_size())) << exchange;
+    for (const BspMessage& message : bsp.inbox(0))
       ASSERT_EQ(message.words[0], exchange) << "from rank " << message.from;
   }
 }
 
-// Every group counts its exchanges anew.
-TEST(MpiRankGroup, WorldsOneAfterTheOtherShareACommunicator) {
+// Every communicator counts its exchanges anew.
+TEST(MpiBspComm, WorldsOneAfterTheOtherShareACommunicator) {
   const OwnedComm comm(duplicate());
   for (int number = 0; number < test::cases(400) + 20; ++number) {
-    MpiRankGroup group(comm.get());
+    MpiBspComm bsp(comm.get());
     if ((number + world_rank()) % 3 == 0)
       std::this_thread::sleep_for(std::chrono::microseconds(200));
-    for (int to = 0; to < world_size(); ++to) group.send(0, to, {number});
-    group.exchange();
-    ASSERT_EQ(group.inbox(0).size(), static_cast<std::size_t>(world_size())) << number;
-    for (const GroupMessage& message : group.inbox(0))
+    for (int to = 0; to < world_size(); ++to) bsp.send(0, to, {number});
+    bsp.exchange();
+    ASSERT_EQ(bsp.inbox(0).size(), static_cast<std::size_t>(world_size())) << number;
+    for (const BspMessage& message : bsp.inbox(0))
       ASSERT_EQ(message.words[0], number) << "from rank " << message.from;
   }
 }
 
-TEST(MpiRankGroup, NobodyWritesAnything) {
+TEST(MpiBspComm, NobodyWritesAnything) {
   const OwnedComm comm(duplicate());
-  MpiRankGroup group(comm.get());
+  MpiBspComm bsp(comm.get());
   for (int exchange = 0; exchange < 5; ++exchange) {
-    group.exchange();
-    EXPECT_TRUE(group.inbox(0).empty());
-    EXPECT_TRUE(group.receivers().empty());
+    bsp.exchange();
+    EXPECT_TRUE(bsp.inbox(0).empty());
+    EXPECT_TRUE(bsp.receivers().empty());
   }
 }
 
-TEST(MpiRankGroup, MessagesToOneselfAreNoMessages) {
+TEST(MpiBspComm, MessagesToOneselfAreNoMessages) {
   const OwnedComm comm(duplicate());
-  MpiRankGroup group(comm.get());
+  MpiBspComm bsp(comm.get());
   test::arm();
-  group.send(0, world_rank(), {1, 2, 3});
-  group.send(0, world_rank(), {});
-  group.exchange();
+  bsp.send(0, world_rank(), {1, 2, 3});
+  bsp.send(0, world_rank(), {});
+  bsp.exchange();
   EXPECT_EQ(test::disarm().sends, 0);
-  ASSERT_EQ(group.inbox(0).size(), 2u);
-  EXPECT_EQ(group.inbox(0)[0].words[2], 3);
-  EXPECT_TRUE(group.inbox(0)[1].words.empty());
+  ASSERT_EQ(bsp.inbox(0).size(), 2u);
+  EXPECT_EQ(bsp.inbox(0)[0].words[2], 3);
+  EXPECT_TRUE(bsp.inbox(0)[1].words.empty());
 }
 
-TEST(MpiRankGroup, SumsAndExtremes) {
+TEST(MpiBspComm, SumsAndExtremes) {
   const OwnedComm comm(duplicate());
-  MpiRankGroup group(comm.get(), 3);  // in pieces
+  MpiBspComm bsp(comm.get(), 3);  // in pieces
   const Word n = world_size(), me = world_rank(), large = Word{1} << 60;
   std::vector<Word> words(10), expected(10);
   for (Word k = 0; k < 10; ++k)
     words[k] = me + 100 * k, expected[k] = n * (n - 1) / 2 + 100 * k * n;
-  group.sum(words);
+  bsp.sum(words);
   EXPECT_EQ(words, expected);
-  EXPECT_EQ(group.sum(Word{1}), n);
-  EXPECT_EQ(group.max(large + me), large + n - 1);
-  EXPECT_EQ(group.min(-large - me), -large - (n - 1));
-  EXPECT_EQ(group.max(-me), 0);
-  group.sum(std::span<Word>());
+  EXPECT_EQ(bsp.sum(Word{1}), n);
+  EXPECT_EQ(bsp.max(large + me), large + n - 1);
+  EXPECT_EQ(bsp.min(-large - me), -large - (n - 1));
+  EXPECT_EQ(bsp.max(-me), 0);
+  bsp.sum(std::span<Word>());
 }
 
-TEST(MpiRankGroup, MessagesForNobodyAreRefused) {
+TEST(MpiBspComm, MessagesForNobodyAreRefused) {
   const OwnedComm comm(duplicate());
-  MpiRankGroup group(comm.get());
-  EXPECT_EQ(test::error_of([&] { group.send(0, world_size(), {1}); }).code(), Errc::internal);
-  EXPECT_EQ(test::error_of([&] { group.send(0, -1, {1}); }).code(), Errc::internal);
-  group.exchange();
-  EXPECT_TRUE(group.inbox(0).empty());
+  MpiBspComm bsp(comm.get());
+  EXPECT_EQ(test::error_of([&] { bsp.send(0, world_size(), {1}); }).code(), Errc::internal);
+  EXPECT_EQ(test::error_of([&] { bsp.send(0, -1, {1}); }).code(), Errc::internal);
+  bsp.exchange();
+  EXPECT_TRUE(bsp.inbox(0).empty());
 }
 
 // ---- What is worked out together is the same as in one process
 
-TEST(MpiRankGroup, OriginsAsInOneProcess) {
+TEST(MpiBspComm, OriginsAsInOneProcess) {
   const OwnedComm comm(duplicate());
-  MpiRankGroup group(comm.get());
+  MpiBspComm bsp(comm.get());
   for (unsigned seed = 0; seed < static_cast<unsigned>(test::cases(200)) + 10; ++seed) {
     std::mt19937 random(seed);
     std::vector<Vertex> all = graphs::make(
@@ -197,15 +197,15 @@ TEST(MpiRankGroup, OriginsAsInOneProcess) {
     graphs::disturb(all, random);
     Vertex mine = all[world_rank()];
     mine.origins.clear();
-    const std::optional<Error> error = mirror(group, std::span(&mine, 1));
+    const std::optional<Error> error = mirror(bsp, std::span(&mine, 1));
     ASSERT_FALSE(error) << error->what();
     ASSERT_EQ(mine.origins, all[world_rank()].origins) << seed;
   }
 }
 
-TEST(MpiRankGroup, IsomorphismsAsInOneProcess) {
+TEST(MpiBspComm, IsomorphismsAsInOneProcess) {
   const OwnedComm comm(duplicate());
-  MpiRankGroup group(comm.get());
+  MpiBspComm bsp(comm.get());
   const Grid line = test::mesh({world_size()}), ring = test::torus({world_size()});
   const Neighborhood patterns[] = {{line, {Vec{-1}, Vec{1}, Vec{2}, Vec{0}}},
                                    {ring, {Vec{2}, Vec{-1}, Vec{0}, Vec{2}}}};
@@ -217,9 +217,9 @@ TEST(MpiRankGroup, IsomorphismsAsInOneProcess) {
           if (near.target(r, i) >= 0) edges.emplace_back(r, near.target(r, i));
       if (spoilt) edges.emplace_back(world_size() / 2, world_size() / 2);
       const std::vector<Vertex> all = graphs::make(world_size(), edges);
-      LocalRankGroup local(world_size());
+      LocalBspComm local(world_size());
       const std::vector<Isomorphism> expected = find_isomorphism(local, near.grid, all),
-                                     found = find_isomorphism(group, near.grid,
+                                     found = find_isomorphism(bsp, near.grid,
                                                               std::span(&all[world_rank()], 1));
       ASSERT_EQ(found.empty(), expected.empty());
       EXPECT_EQ(found.empty(), spoilt && world_size() > 1);
@@ -230,16 +230,16 @@ TEST(MpiRankGroup, IsomorphismsAsInOneProcess) {
     }
 }
 
-TEST(MpiRankGroup, AllRanksGetTheSentenceOfTheLowest) {
+TEST(MpiBspComm, AllRanksGetTheSentenceOfTheLowest) {
   const OwnedComm comm(duplicate());
-  MpiRankGroup group(comm.get());
+  MpiBspComm bsp(comm.get());
   const int last = world_size() - 1;
   std::vector<Vertex> all = graphs::make(world_size(), {{last, 0}, {last, 0}, {0, last}});
   all[0].sources.pop_back();
   all[last].sources.clear();
   for (Vertex& v : all) v.origins.clear();
   const Error error =
-      test::error_of([&] { agree(comm.get(), mirror(group, std::span(&all[world_rank()], 1))); });
+      test::error_of([&] { agree(comm.get(), mirror(bsp, std::span(&all[world_rank()], 1))); });
   EXPECT_EQ(error.code(), Errc::mismatch);
   const std::string start =
       last == 0 ? "rank 0 sends 3 blocks to rank 0, but rank 0 expects none"
@@ -253,32 +253,32 @@ TEST(MpiRankGroup, AllRanksGetTheSentenceOfTheLowest) {
 // each step and after the last one.
 constexpr int steps_of_plan = 8;
 template <class Before>
-void plan_something(RankGroup& group, Before before) {
+void plan_something(BspComm& bsp, Before before) {
   const int rank = world_rank();
   for (int step = 0; step < steps_of_plan; ++step) {
     before(step);
     if (step % 3 == 2) {
-      ASSERT_EQ(group.sum(Word{step}), Word{step} * world_size());
+      ASSERT_EQ(bsp.sum(Word{step}), Word{step} * world_size());
       continue;
     }
-    for (int to = 0; to < world_size(); ++to) group.send(0, to, {step, rank, to, 4, 5, 6, 7, 8});
-    group.exchange();
-    ASSERT_EQ(group.inbox(0).size(), static_cast<std::size_t>(world_size()));
-    for (const GroupMessage& message : group.inbox(0))
+    for (int to = 0; to < world_size(); ++to) bsp.send(0, to, {step, rank, to, 4, 5, 6, 7, 8});
+    bsp.exchange();
+    ASSERT_EQ(bsp.inbox(0).size(), static_cast<std::size_t>(world_size()));
+    for (const BspMessage& message : bsp.inbox(0))
       ASSERT_EQ(message.words[0], step) << "from rank " << message.from;
   }
   before(steps_of_plan);
 }
 
-TEST(MpiRankGroup, AllLeaveWithTheErrorOfTheOneThatFails) {
+TEST(MpiBspComm, AllLeaveWithTheErrorOfTheOneThatFails) {
   const OwnedComm comm(duplicate());
-  MpiRankGroup group(comm.get(), 3);
+  MpiBspComm bsp(comm.get(), 3);
   for (int victim = 0; victim < world_size(); ++victim)
     for (int at = 0; at <= steps_of_plan; ++at) {
       SCOPED_TRACE(testing::Message() << "rank " << victim << " at step " << at);
       const Error error = test::error_of([&] {
-        group.run_collectively([&] {
-          plan_something(group, [&](int step) {
+        bsp.run_collectively([&] {
+          plan_something(bsp, [&](int step) {
             if (step == at && world_rank() == victim)
               fail(Errc::topology, "rank ", victim, " has had enough");
           });
@@ -286,18 +286,18 @@ TEST(MpiRankGroup, AllLeaveWithTheErrorOfTheOneThatFails) {
       });
       EXPECT_EQ(error.code(), Errc::topology);
       EXPECT_EQ(std::string(error.what()), text("rank ", victim, " has had enough"));
-      group.run_collectively(
-          [&] { plan_something(group, [](int) {}); });  // the group can still be used
+      bsp.run_collectively(
+          [&] { plan_something(bsp, [](int) {}); });  // the communicator can still be used
     }
 }
 
-TEST(MpiRankGroup, TheLowestOfSeveralThatFailIsHeard) {
+TEST(MpiBspComm, TheLowestOfSeveralThatFailIsHeard) {
   const OwnedComm comm(duplicate());
-  MpiRankGroup group(comm.get());
+  MpiBspComm bsp(comm.get());
   for (int at = 0; at <= steps_of_plan; ++at) {
     const Error error = test::error_of([&] {
-      group.run_collectively([&] {
-        plan_something(group, [&](int step) {
+      bsp.run_collectively([&] {
+        plan_something(bsp, [&](int step) {
           if (step == at && world_rank() > 0)
             fail(Errc::topology, "rank ", world_rank(), " has had enough");
           if (step == at && world_size() == 1) fail(Errc::topology, "rank 1 has had enough");
@@ -310,50 +310,50 @@ TEST(MpiRankGroup, TheLowestOfSeveralThatFailIsHeard) {
 
 // Each of its allocations fails, also while messages come: once alone, and once with all that
 // follow. So leaving needs no memory either.
-TEST(MpiRankGroup, ARankWithoutMemoryLeavesNobodyWaiting) {
+TEST(MpiBspComm, ARankWithoutMemoryLeavesNobodyWaiting) {
   if (!test::counts_allocations()) GTEST_SKIP() << "this program's memory is not ours to give";
   const OwnedComm comm(duplicate());
-  MpiRankGroup group(comm.get(), 3);
+  MpiBspComm bsp(comm.get(), 3);
   for (const bool once : {true, false})
     for (int victim = 0; victim < std::min(world_size(), 3); ++victim)
       for (long k = 1, failed = 1; failed; ++k) {
         SCOPED_TRACE(testing::Message()
                      << "rank " << victim << ", allocation " << k << (once ? "" : " and later"));
-        const std::function<void()> work = [&] { plan_something(group, [](int) {}); };
+        const std::function<void()> work = [&] { plan_something(bsp, [](int) {}); };
         test::fail_allocation(world_rank() == victim ? k : 0, once);
-        const std::optional<Error> error = error_of([&] { group.run_collectively(work); });
+        const std::optional<Error> error = error_of([&] { bsp.run_collectively(work); });
         test::fail_allocation(0);
         EXPECT_EQ(error ? error->code() : Errc::memory, Errc::memory);
         failed = error.has_value();
         MPI_Bcast(&failed, 1, MPI_LONG, victim, MPI_COMM_WORLD);
         EXPECT_EQ(error.has_value(), failed != 0);
-        group.run_collectively(work);
+        bsp.run_collectively(work);
       }
 }
 
-TEST(MpiRankGroup, AgreementsCostACollectivePerReduction) {
+TEST(MpiBspComm, AgreementsCostACollectivePerReduction) {
   const OwnedComm comm(duplicate());
-  MpiRankGroup group(comm.get());
+  MpiBspComm bsp(comm.get());
   const auto collectives_of = [&](const std::function<void()>& work) {
     test::arm();
     work();
     return test::disarm().collectives;
   };
-  EXPECT_EQ(collectives_of([&] { group.exchange(); }), 1);
-  EXPECT_EQ(collectives_of([&] { group.sum(Word{1}); }), 2);
-  EXPECT_EQ(collectives_of([&] { group.run_collectively([] {}); }), 2);
+  EXPECT_EQ(collectives_of([&] { bsp.exchange(); }), 1);
+  EXPECT_EQ(collectives_of([&] { bsp.sum(Word{1}); }), 2);
+  EXPECT_EQ(collectives_of([&] { bsp.run_collectively([] {}); }), 2);
 }
 
 // ---- Errors of MPI
 
 // On all ranks, with messages under way that nobody will receive.
-TEST(MpiRankGroup, AFailureBecomesAnErrorAndKeepsNothing) {
+TEST(MpiBspComm, AFailureBecomesAnErrorAndKeepsNothing) {
   const auto fail_once = [] {
     const OwnedComm comm(duplicate());
-    MpiRankGroup group(comm.get());
-    group.send(0, (world_rank() + 1) % world_size(), {1, 2, 3});
+    MpiBspComm bsp(comm.get());
+    bsp.send(0, (world_rank() + 1) % world_size(), {1, 2, 3});
     test::fail_improbe(1);
-    const Error error = test::error_of([&] { group.exchange(); });
+    const Error error = test::error_of([&] { bsp.exchange(); });
     EXPECT_EQ(error.code(), Errc::mpi);
     EXPECT_EQ(std::string(error.what()).substr(0, 19), "MPI_Improbe failed:");
   };

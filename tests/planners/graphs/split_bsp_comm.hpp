@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks are spread over several threads that share nothing but messages and sums, as MPI processes
 // do. A planner may look at what is not its ranks' own, or its result may depend on which ranks are
-// together. Then it gives another result here than in the LocalRankGroup.
+// together. Then it gives another result here than in the LocalBspComm.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "planners/graphs/rank_group.hpp"
+#include "planners/graphs/bsp_comm.hpp"
 
 namespace tonari::graphs {
 
@@ -67,16 +67,16 @@ class PostOffice {
   std::vector<Word> total_;
 };
 
-class SplitRankGroup final : public RankGroup {
+class SplitBspComm final : public BspComm {
  public:
-  SplitRankGroup(PostOffice& office, int ranks, std::vector<std::int32_t> here)
+  SplitBspComm(PostOffice& office, int ranks, std::vector<std::int32_t> here)
       : office_(office), mail_(here.size()) {
     ranks_ = ranks;
     here_ = std::move(here);
   }
-  using RankGroup::max;
-  using RankGroup::send;
-  using RankGroup::sum;
+  using BspComm::max;
+  using BspComm::send;
+  using BspComm::sum;
 
   void send(std::size_t k, std::int32_t to, std::span<const Word> words) override {
     out_.push_back({here_[k], to, {words.begin(), words.end()}});
@@ -95,7 +95,7 @@ class SplitRankGroup final : public RankGroup {
       if (!mail_[k].empty()) receivers_.push_back(k);
     }
   }
-  std::span<const GroupMessage> inbox(std::size_t k) const override { return mail_[k]; }
+  std::span<const BspMessage> inbox(std::size_t k) const override { return mail_[k]; }
   std::span<const std::size_t> receivers() const override { return receivers_; }
   void sum(std::span<Word> words) override { office_.combine(words, std::plus<Word>()); }
   void max(std::span<Word> words) override {
@@ -105,14 +105,14 @@ class SplitRankGroup final : public RankGroup {
  private:
   PostOffice& office_;
   std::vector<PostOffice::Parcel> out_, in_;
-  std::vector<std::vector<GroupMessage>> mail_;
+  std::vector<std::vector<BspMessage>> mail_;
   std::vector<std::size_t> receivers_;
 };
 
-// Calls f(group) once for each of `processes` at the same time; process_of[rank] says where a rank
-// is.
+// Calls f(communicator) once for each of `processes` at the same time; process_of[rank] says where
+// a rank is.
 inline void run_split(int processes, const std::vector<int>& process_of,
-                      const std::function<void(RankGroup&)>& f) {
+                      const std::function<void(BspComm&)>& f) {
   PostOffice office(processes);
   std::vector<std::jthread> threads;
   for (int p = 0; p < processes; ++p)
@@ -120,8 +120,8 @@ inline void run_split(int processes, const std::vector<int>& process_of,
       std::vector<std::int32_t> here;
       for (std::size_t r = 0; r < process_of.size(); ++r)
         if (process_of[r] == p) here.push_back(static_cast<std::int32_t>(r));
-      SplitRankGroup group(office, static_cast<int>(process_of.size()), std::move(here));
-      f(group);
+      SplitBspComm bsp(office, static_cast<int>(process_of.size()), std::move(here));
+      f(bsp);
     });
 }
 

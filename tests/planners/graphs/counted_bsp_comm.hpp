@@ -2,21 +2,21 @@
 // All ranks in this process, and how many exchanges and messages they have needed so far.
 #pragma once
 
-#include "planners/graphs/local_rank_group.hpp"
+#include "planners/graphs/local_bsp_comm.hpp"
 
 namespace tonari {
 
-class CountedGroup : public LocalRankGroup {
+class CountedBspComm : public LocalBspComm {
  public:
-  using LocalRankGroup::LocalRankGroup;
-  using LocalRankGroup::send;
+  using LocalBspComm::LocalBspComm;
+  using LocalBspComm::send;
 
   void send(std::size_t k, std::int32_t to, std::span<const Word> words) override {
-    LocalRankGroup::send(k, to, words);
+    LocalBspComm::send(k, to, words);
     ++messages_;
   }
   void exchange() override {
-    LocalRankGroup::exchange();
+    LocalBspComm::exchange();
     ++exchanges_;
   }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planners for graphs run on a group of ranks that plan together, step by step. A process holds
-// some of the ranks: all of them in tests, on the command line, and in small communicators
-// (LocalRankGroup), else one. A planner is written once for both. It loops over the ranks that are
-// here, puts messages for others, calls exchange() and reads what came. It must not look at
-// anything of a rank that is not that rank's own or came by message. Its result must not depend on
-// how the ranks are spread over processes.
+// Planners for graphs run on ranks that plan together in supersteps (bulk-synchronous parallel,
+// BSP), as on a communicator. A process holds some of the ranks: all of them in tests, on the
+// command line, and where they are few (LocalBspComm), else one. A planner is written once for
+// both. It loops over the ranks that are here, puts messages for others, calls exchange() and reads
+// what came. It must not look at anything of a rank that is not that rank's own or came by message.
+// Its result must not depend on how the ranks are spread over processes.
 //
 // A planner may throw on one rank only, out of memory for instance. What ranks plan, they plan in a
 // scope (run_collectively), and all ranks leave it at their next exchange or reduction with the
@@ -20,14 +20,14 @@ namespace tonari {
 
 using Word = std::int64_t;
 
-struct GroupMessage {
+struct BspMessage {
   std::int32_t from;
   std::span<const Word> words;
 };
 
-class RankGroup {
+class BspComm {
  public:
-  virtual ~RankGroup() = default;
+  virtual ~BspComm() = default;
 
   int ranks() const { return ranks_; }
   // The ranks in this process, ascending. k below is an index into this list.
@@ -45,7 +45,7 @@ class RankGroup {
 
   // What the last exchange brought to here()[k]: senders ascending, messages of one sender in the
   // order in which it put them. Valid until the next exchange.
-  virtual std::span<const GroupMessage> inbox(std::size_t k) const = 0;
+  virtual std::span<const BspMessage> inbox(std::size_t k) const = 0;
   // The k that got any, ascending.
   virtual std::span<const std::size_t> receivers() const = 0;
 
