@@ -8,6 +8,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/lasting.hpp"
+
 namespace tonari {
 
 std::atomic<bool> gpu_driver_known{false};
@@ -53,10 +55,7 @@ struct Drivers {
   std::atomic<CudaAttribute*> cuda{nullptr};
   std::atomic<HipAttributesOf*> hip{nullptr};
 };
-Drivers& drivers() {
-  static Drivers* const all = new Drivers;
-  return *all;
-}
+Drivers& drivers() { return lasting<Drivers>(); }
 
 int take_loads(dl_phdr_info* library, std::size_t, void* loads) {
   *static_cast<unsigned long long*>(loads) = library->dlpi_adds;

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/lasting.hpp"
 #include "memory/owned.hpp"
 #include "memory/process.hpp"
 
@@ -35,10 +36,7 @@ struct Own {
   OpenFile file;
   std::int64_t process = 0;  // that made it: a child by fork() shows nothing of its own
 };
-Own& own() {
-  static Own* const one = new Own;
-  return *one;
-}
+Own& own() { return lasting<Own>(); }
 
 // Looks at one entry of /proc/<process>/fd.
 std::optional<WaitRecord> read_if_shown(int directory, const char* entry) {

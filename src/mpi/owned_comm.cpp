@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/lasting.hpp"
 #include "memory/in_mpi.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/mpi_error.hpp"
@@ -75,10 +76,7 @@ struct Duplicates {
   std::mutex mutex;
   std::set<const OwnedComm*> all;
 };
-Duplicates& of_sessions() {
-  static Duplicates* const made = new Duplicates;
-  return *made;
-}
+Duplicates& of_sessions() { return lasting<Duplicates>(); }
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "base/lasting.hpp"
 #include "mpi/mpi_error.hpp"
 #include "mpi/type_envelope.hpp"
 #include "mpi/world.hpp"
@@ -21,10 +22,7 @@ struct Marks {
   int key = MPI_KEYVAL_INVALID;
   std::size_t users = 0;  // marks that are alive, and calls that need the key
 };
-Marks& marks() {
-  static Marks* const all = new Marks;
-  return *all;
-}
+Marks& marks() { return lasting<Marks>(); }
 
 void leave_key() {
   const std::lock_guard lock(marks().mutex);

@@ -7,6 +7,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/lasting.hpp"
+
 namespace tonari::preload {
 namespace {
 
@@ -16,10 +18,7 @@ struct Live {
   std::unordered_set<Communicator*> all;
   int key = MPI_KEYVAL_INVALID;
 };
-Live& live() {
-  static Live* const all = new Live;
-  return *all;
-}
+Live& live() { return lasting<Live>(); }
 
 // Callbacks run in an order of their own on each rank, so from MPI_Finalize on all calls go to the
 // MPI. A limit: a rank's callback may meet a call that another rank makes before its MPI_Finalize.

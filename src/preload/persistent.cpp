@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/lasting.hpp"
 #include "mpi/world.hpp"
 #include "preload/hook.hpp"
 #include "preload/progress.hpp"
@@ -30,10 +31,7 @@ struct Tokens {
   std::vector<int> free_tags;
   int next_tag = 0;
 };
-Tokens& tokens() {
-  static auto* const all = new Tokens;
-  return *all;
-}
+Tokens& tokens() { return lasting<Tokens>(); }
 
 int take_tag() {
   if (tokens().free_tags.empty()) return tokens().next_tag++;

@@ -5,16 +5,13 @@
 
 #include <vector>
 
+#include "base/lasting.hpp"
 #include "preload/hook.hpp"
 
 namespace tonari::preload {
 namespace {
 
-// Never destroyed: the MPI may look for progress until the process ends.
-std::vector<Begun>& all_begun() {
-  static auto* const all = new std::vector<Begun>;
-  return *all;
-}
+std::vector<Begun>& all_begun() { return lasting<std::vector<Begun>>(); }
 
 // Tells whether the exchange is over.
 bool is_over(const Begun& begun, int& code) {

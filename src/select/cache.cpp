@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/lasting.hpp"
 #include "base/setting_table.hpp"
 #include "memory/available.hpp"
 
@@ -252,11 +253,7 @@ struct LastReads {
   std::map<std::string, LastRead> of;  // by path
 };
 
-// Never destroyed: MPI_Finalize may come after the destructors of static objects.
-LastReads& last_reads() {
-  static LastReads* const made = new LastReads;
-  return *made;
-}
+LastReads& last_reads() { return lasting<LastReads>(); }
 
 }  // namespace
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/lasting.hpp"
+
 namespace tonari::watch {
 namespace {
 
@@ -208,10 +210,7 @@ struct Watchers {
   std::mutex mutex;
   std::vector<Watcher*> all, idle;
 };
-Watchers& watchers() {
-  static auto* const made = new Watchers;
-  return *made;
-}
+Watchers& watchers() { return lasting<Watchers>(); }
 
 __attribute__((tls_model("initial-exec"))) thread_local constinit Watcher* mine = nullptr;
 

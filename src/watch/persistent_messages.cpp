@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/lasting.hpp"
 #include "watch/watched_call.hpp"
 
 namespace tonari::watch {
@@ -21,10 +22,7 @@ struct Requests {
   std::mutex mutex;
   std::unordered_map<std::uintptr_t, Described> all;
 };
-Requests& persistent() {
-  static auto* const made = new Requests;
-  return *made;
-}
+Requests& persistent() { return lasting<Requests>(); }
 
 // Without memory it is not known.
 void describe(std::uintptr_t request, const Described& described) noexcept try {

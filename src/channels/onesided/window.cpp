@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/lasting.hpp"
 #include "memory/memory.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/mpi_error.hpp"
@@ -31,10 +32,7 @@ struct Registry {
   bool freed = false;   // by MPI_Finalize, which frees no later ones
 };
 
-Registry& registry() {
-  static Registry* const all = new Registry;
-  return *all;
-}
+Registry& registry() { return lasting<Registry>(); }
 
 void free_window(Window& window) {
   if (window.win == MPI_WIN_NULL) return;

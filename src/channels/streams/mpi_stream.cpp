@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/lasting.hpp"
 #include "channels/abandon.hpp"
 #include "mpi/mpi_error.hpp"
 #include "mpi/mpi_usable.hpp"
@@ -104,10 +105,7 @@ struct Opened {
   bool hooked = false;
   std::atomic<bool> finalizing = false;
 };
-Opened& opened() {
-  static Opened* const streams = new Opened;
-  return *streams;
-}
+Opened& opened() { return lasting<Opened>(); }
 bool finalizing() { return opened().finalizing && world_runs(); }
 int take_back_all(MPI_Comm, int, void*, void*) {
   const std::lock_guard lock(opened().mutex);

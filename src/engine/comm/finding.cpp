@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/lasting.hpp"
 #include "engine/comm/wisdom_file.hpp"
 
 namespace tonari {
@@ -15,11 +16,7 @@ struct Findings {
   std::vector<Finding*> all;
 };
 
-// Never destroyed: MPI_Finalize may come after the destructors of static objects.
-Findings& findings() {
-  static Findings* const made = new Findings;
-  return *made;
-}
+Findings& findings() { return lasting<Findings>(); }
 
 }  // namespace
 

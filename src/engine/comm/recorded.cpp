@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/lasting.hpp"
 
 namespace tonari {
 namespace {
@@ -16,11 +17,7 @@ struct Records {
   ReportTable gone;
 };
 
-// Never destroyed: MPI_Finalize may come after the destructors of static objects.
-Records& records() {
-  static Records* const made = new Records;
-  return *made;
-}
+Records& records() { return lasting<Records>(); }
 
 // Who cannot describe itself, for want of memory, is left out.
 void add_row(ReportTable& table, Recorded& recorded) {

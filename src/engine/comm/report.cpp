@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/lasting.hpp"
 #include "engine/comm/recorded.hpp"
 #include "engine/comm/write_report.hpp"
 #include "mpi/mpi_error.hpp"
@@ -37,11 +38,7 @@ struct Report {
   std::atomic<bool> recording = false;  // this process, something
 };
 
-// Never destroyed: MPI_Finalize may come after the destructors of static objects.
-Report& report() {
-  static Report* const made = new Report;
-  return *made;
-}
+Report& report() { return lasting<Report>(); }
 
 // ---- joining
 

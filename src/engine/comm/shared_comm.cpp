@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <mutex>
 
+#include "base/lasting.hpp"
 #include "base/setting_table.hpp"
 #include "engine/comm/calibrate.hpp"
 #include "engine/comm/finding.hpp"
@@ -38,11 +39,7 @@ struct Attached {
   bool concluded = false;  // it has
 };
 
-// Never destroyed: MPI_Finalize may come after the destructors of static objects.
-Attached& attached() {
-  static Attached* const all = new Attached;
-  return *all;
-}
+Attached& attached() { return lasting<Attached>(); }
 
 int conclude(MPI_Comm, int, void*, void*) {
   expect_ends();

@@ -10,6 +10,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/lasting.hpp"
 #include "mpi/world.hpp"
 
 namespace tonari {
@@ -62,11 +63,7 @@ struct SlotBlock {
   std::atomic<SlotBlock*> next = nullptr;
 };
 
-// Never destroyed: the program may complete exchanges until it ends.
-SlotBlock& first_block() {
-  static SlotBlock* const block = new SlotBlock;
-  return *block;
-}
+SlotBlock& first_block() { return lasting<SlotBlock>(); }
 
 std::atomic<std::size_t> in_slots{0};  // never more than there are exchanges in slots
 std::atomic<bool> crowded{false};

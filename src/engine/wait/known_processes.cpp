@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/lasting.hpp"
 #include "memory/launched_ranks.hpp"
 #include "memory/process.hpp"
 #include "mpi/mpi_error.hpp"
@@ -36,11 +37,7 @@ struct Known {
   std::map<int, Process> processes;  // by ranks in MPI_COMM_WORLD
   std::set<std::int64_t> connected;  // processes, also those of sessions, which have no such rank
 };
-// Never destroyed: programs may wait until they end.
-Known& known() {
-  static Known* const all = new Known;
-  return *all;
-}
+Known& known() { return lasting<Known>(); }
 
 // Ranks of the communicator as MPI_COMM_WORLD numbers them; a process that is not in it has
 // MPI_UNDEFINED, and so have all where sessions run without a world. Local.
