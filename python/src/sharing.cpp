@@ -18,8 +18,8 @@
 #include "cost/simulator.hpp"
 #include "planners/patterns/balance_name.hpp"
 #include "planners/patterns/balanced.hpp"
+#include "planners/patterns/message_schedule.hpp"
 #include "planners/patterns/message_sharing.hpp"
-#include "planners/patterns/schedule_file.hpp"
 #include "planners/patterns/store_and_forward.hpp"
 
 namespace nb = nanobind;
@@ -229,7 +229,7 @@ void bind_sharing(nb::module_& m) {
       .def("analyze", &analyze, "scheme"_a, "variant"_a, "machine"_a,
            nb::call_guard<nb::gil_scoped_release>())
       .def("schedule", &schedule, "scheme"_a, "variant"_a, nb::call_guard<nb::gil_scoped_release>(),
-           "Who sends which blocks to whom, as text (src/planners/patterns/schedule_file.hpp).")
+           "Who sends which blocks to whom, as text (src/planners/patterns/message_schedule.hpp).")
       .def("analyze_balanced", &analyze_balanced, "stages"_a, "price"_a, "words"_a, "machine"_a,
            nb::call_guard<nb::gil_scoped_release>(),
            "price: more words that one message less may cost; words: most of all, relative to "

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "analysis/crossover.hpp"
-#include "analysis/graph_delivery.hpp"
+#include "analysis/expected_delivery.hpp"
 #include "analysis/plan_bytes.hpp"
 #include "base/checked.hpp"
 #include "base/error.hpp"

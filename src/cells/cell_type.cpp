@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 #include "cells/combine.hpp"
 #include "mpi/datatype.hpp"
-#include "mpi/mpi_error.hpp"
 #include "tonari/grid_layout.h"
 
 namespace tonari {
@@ -13,8 +12,7 @@ CellType read_cell_type(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL)
     fail(Errc::argument,
          "the type of a cell (shape.type) is not set; give an MPI datatype such as MPI_DOUBLE");
-  MPI_Aint low = 0, extent = 0;
-  check_mpi(MPI_Type_get_extent(type, &low, &extent), "MPI_Type_get_extent");
+  const auto [low, extent] = extent_of(type);
   const Layout bytes = flatten(1, type);
   if (extent <= 0 || low != 0 || !bytes.contiguous() ||
       bytes.bytes() != static_cast<std::uint64_t>(extent))

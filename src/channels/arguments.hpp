@@ -82,13 +82,23 @@ void check_place(const void* buffer, MPI_Aint displacement,
 // What a block touches; it is not empty.
 AddressSpan span_of(const Block& block);
 
-// No program has data below.
-inline constexpr std::uintptr_t first_page = 4096;
-
 inline std::ptrdiff_t distance(const void* from, const void* to) {
   return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(to) -
                                      reinterpret_cast<std::uintptr_t>(from));
 }
+
+// Appends its bytes to a layout that counts from `origin`.
+inline void add(Layout& layout, const Block& block, const void* origin) {
+  const std::ptrdiff_t at = distance(origin, block.address);
+  if (block.layout)
+    layout.add(*block.layout, at);
+  else
+    layout.add(at, block.bytes);
+}
+
+// No program has data below.
+inline constexpr std::uintptr_t first_page = 4096;
+
 inline std::byte* moved(const std::byte* address, std::ptrdiff_t by) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(address) +
                                       static_cast<std::uintptr_t>(by));

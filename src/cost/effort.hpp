@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 
-#include "cost/channel_cost.hpp"
 #include "cost/loggp.hpp"
 #include "plan/plan.hpp"
 

@@ -13,7 +13,6 @@
 // variants that simulate() finds twice apart, it finds the same one faster.
 #pragma once
 
-#include "cost/channel_cost.hpp"
 #include "cost/loggp.hpp"
 #include "planners/offsets/offset_planner.hpp"
 

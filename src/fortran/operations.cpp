@@ -14,9 +14,6 @@ class Types {
  public:
   explicit Types(const int given[]) : one_(given ? type_of(*given) : MPI_DATATYPE_NULL) {}
   Types(const int given[], int count) : all_(types_of(given, count)) {}
-  static Types read(const int given[], bool is_list, int count) {
-    return is_list ? Types(given, count) : Types(given);
-  }
   MPI_Datatype one() const { return one_; }
   const MPI_Datatype* all() const { return all_.data(); }
 
@@ -34,7 +31,9 @@ struct Side {
   const int* numbers;  // of its types
   Types types = Types(nullptr);
 
-  void read_types(bool are_list, int count) { types = Types::read(numbers, are_list, count); }
+  void read_types(bool are_list, int count) {
+    types = are_list ? Types(numbers, count) : Types(numbers);
+  }
 };
 template <class Count>
 struct Given {

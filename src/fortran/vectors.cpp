@@ -18,38 +18,19 @@ tonari_vector_field field_of(const tonari_fortran_field& given) {
 int completed(int direction, tonari_vector vector, std::span<const tonari_vector_field> all,
               MPI_Op op) {
   const int fields = static_cast<int>(all.size());
-  const tonari_vector_field& f = all[0];
-  switch (direction) {
-    case 0:
-      return fields == 1 ? tonari_vector_forward(vector, &f.values, f.owned, f.ghosts)
-                         : tonari_vector_forward_fields(vector, fields, &f);
-    case 1:
-      return fields == 1 ? tonari_vector_reverse(vector, &f.values, op, f.ghosts, f.owned)
-                         : tonari_vector_reverse_fields(vector, fields, &f, op);
-    default:
-      return fields == 1 ? tonari_vector_combine(vector, &f.values, op, f.owned, f.ghosts)
-                         : tonari_vector_combine_fields(vector, fields, &f, op);
-  }
+  if (direction == 0) return tonari_vector_forward_fields(vector, fields, all.data());
+  if (direction == 1) return tonari_vector_reverse_fields(vector, fields, all.data(), op);
+  return tonari_vector_combine_fields(vector, fields, all.data(), op);
 }
 
 int persistent(int direction, tonari_vector vector, std::span<const tonari_vector_field> all,
                MPI_Op op, MPI_Info info, tonari_request* request) {
-  const int fields = static_cast<int>(all.size());
-  const tonari_vector_field& f = all[0];
-  switch (direction) {
-    case 0:
-      return fields == 1
-                 ? tonari_vector_forward_init(vector, &f.values, f.owned, f.ghosts, info, request)
-                 : tonari_vector_forward_fields_init(vector, fields, &f, info, request);
-    case 1:
-      return fields == 1 ? tonari_vector_reverse_init(vector, &f.values, op, f.ghosts, f.owned,
-                                                      info, request)
-                         : tonari_vector_reverse_fields_init(vector, fields, &f, op, info, request);
-    default:
-      return fields == 1 ? tonari_vector_combine_init(vector, &f.values, op, f.owned, f.ghosts,
-                                                      info, request)
-                         : tonari_vector_combine_fields_init(vector, fields, &f, op, info, request);
-  }
+  const int n = static_cast<int>(all.size());
+  const tonari_vector_field* const fields = all.data();
+  if (direction == 0) return tonari_vector_forward_fields_init(vector, n, fields, info, request);
+  if (direction == 1)
+    return tonari_vector_reverse_fields_init(vector, n, fields, op, info, request);
+  return tonari_vector_combine_fields_init(vector, n, fields, op, info, request);
 }
 
 }  // namespace

@@ -49,8 +49,6 @@ class GeneralExchange final : public PolledExchange<GeneralExchange> {
                   const GeneralProblem& problem, std::uint64_t memory, WaitPolicy wait,
                   std::shared_ptr<const Node> node = nullptr);
   ~GeneralExchange() override;
-  GeneralExchange(const GeneralExchange&) = delete;
-  GeneralExchange& operator=(const GeneralExchange&) = delete;
 
   void start() override;
   // The number in the last exchange, with questions; before the first one, the fewest possible. It

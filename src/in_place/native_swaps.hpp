@@ -29,8 +29,6 @@ class NativeSwaps final : public RequestExchange {
   NativeSwaps(std::shared_ptr<const OwnedComm> comm, const TypedBlocks& blocks, int rank,
               std::shared_ptr<const Node> node = nullptr, double timeout = 10);
   ~NativeSwaps() override;
-  NativeSwaps(const NativeSwaps&) = delete;
-  NativeSwaps& operator=(const NativeSwaps&) = delete;
 
   void start() override;
   int messages() const override { return messages_; }  // what MPIs do today: one per block

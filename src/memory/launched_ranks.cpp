@@ -12,6 +12,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,11 +23,10 @@
 namespace tonari {
 namespace {
 
-// Which tell a process its rank: Open MPI's, those with PMIx, MPICH's and its relatives'.
-constexpr std::array<std::string_view, 3> rank_variables{
-    "OMPI_COMM_WORLD_RANK=", "PMIX_RANK=", "PMI_RANK="};
+// Those of other processes. Slurm's is in scripts and launchers, too.
+constexpr std::size_t of_ranks_only = 3;
 // Tells jobs of one launcher apart.
-constexpr std::string_view job_variable = "PMIX_NAMESPACE=";
+constexpr const char* job_variable = "PMIX_NAMESPACE";
 
 std::string file_of(std::int64_t process, const char* name) {
   char path[64];
@@ -65,7 +65,8 @@ std::int64_t parent_of(std::int64_t process) {
 const char* value(const std::string& environment, std::string_view name) {
   for (std::size_t at = 0; at < environment.size();) {
     const char* const word = environment.c_str() + at;
-    if (std::string_view(word).starts_with(name)) return word + name.size();
+    if (std::string_view(word).starts_with(name) && word[name.size()] == '=')
+      return word + name.size() + 1;
     at += std::strlen(word) + 1;
   }
   return nullptr;
@@ -79,7 +80,7 @@ struct Launched {
 Launched read_launched(std::int64_t process) {
   const std::string environment = contents(process, "environ");
   Launched found;
-  for (const std::string_view name : rank_variables)
+  for (const char* const name : std::span(rank_variables).first<of_ranks_only>())
     if (const char* const text = value(environment, name)) {
       const char* const end = text + std::strlen(text);
       if (std::from_chars(text, end, found.rank).ptr != end) found.rank = -1;

@@ -3,10 +3,22 @@
 // tells: for reports on ranks that have not said anything yet.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 namespace tonari {
+
+// Which tell a process its rank: Open MPI's, those with PMIx, MPICH's and its relatives', Slurm's.
+inline constexpr std::array<const char*, 4> rank_variables{"OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+                                                           "PMI_RANK", "SLURM_PROCID"};
+// The rank of this process; 0: its launcher does not tell.
+inline int launched_rank() {
+  for (const char* const name : rank_variables)
+    if (const char* const rank = std::getenv(name)) return std::atoi(rank);
+  return 0;
+}
 
 struct LaunchedRank {
   std::int32_t rank = 0;     // in MPI_COMM_WORLD

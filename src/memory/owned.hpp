@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a process owns of the system for shared memory; it is given back at the end.
+// What a process owns of the system; it is given back at the end.
 #pragma once
 
 #include <sys/mman.h>
@@ -22,9 +22,8 @@ class OpenFile {
   }
   ~OpenFile() { close(); }
 
-  void close() {
-    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
-  }
+  // Returns whether the system has kept what was written.
+  bool close() { return descriptor_ < 0 || ::close(std::exchange(descriptor_, -1)) == 0; }
   int descriptor() const { return descriptor_; }  // -1: none
   explicit operator bool() const { return descriptor_ >= 0; }
 

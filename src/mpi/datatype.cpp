@@ -15,17 +15,14 @@
 #include "mpi/type_envelope.hpp"
 
 namespace tonari {
-namespace {
 
-struct Extent {
-  std::ptrdiff_t low, length;
-};
-
-Extent extent_of(MPI_Datatype type) {
+TypeExtent extent_of(MPI_Datatype type) {
   MPI_Aint low = 0, length = 0;
   check_mpi(MPI_Type_get_extent(type, &low, &length), "MPI_Type_get_extent");
   return {low, length};
 }
+
+namespace {
 
 Layout bytes(MPI_Count length) {
   Layout layout;
@@ -62,7 +59,7 @@ ByteSpan united(const ByteSpan& a, const ByteSpan& b) {
 
 // The size with its bytes and with its bounds. A type may have no bytes between its bounds, and
 // some beyond them.
-ByteSpan marked_span(const Layout& bytes, const Extent& bounds) {
+ByteSpan marked_span(const Layout& bytes, const TypeExtent& bounds) {
   const std::ptrdiff_t end = checked_add(bounds.low, bounds.length, "upper bound of a datatype");
   const ByteSpan marked{std::min(bounds.low, end), std::max(bounds.low, end)};
   if (bytes.bytes() == 0) return marked;
@@ -107,7 +104,7 @@ void add_elements(Layout& layout, const Layout& element, std::ptrdiff_t offset,
 class Body {
  public:
   Body() = default;
-  Body(Layout bytes, const Extent& bounds)
+  Body(Layout bytes, const TypeExtent& bounds)
       : bytes_(std::move(bytes)), span_(marked_span(bytes_, bounds)), empty_(false) {}
 
   // Where something does not fit, MPI's own numbers wrap around, too. So no extent of a type that
@@ -200,7 +197,7 @@ class Blocks {
   }
 
  private:
-  Blocks(MPI_Datatype type, const Extent& bounds)
+  Blocks(MPI_Datatype type, const TypeExtent& bounds)
       : element_(element_of(type), bounds), extent_(bounds.length) {}
 
   Body element_;
@@ -324,7 +321,7 @@ Body distributed_array(Arguments a, const Blocks& blocks, bool large) {
 // A type without parts.
 Layout basic(MPI_Datatype type) {
   const MPI_Count size = size_of_type(type);
-  const Extent extent = extent_of(type);
+  const TypeExtent extent = extent_of(type);
   if (extent.low == 0 && extent.length == size) return bytes(size);
   return flatten_by_packing(type);  // a pair with a gap, such as MPI_SHORT_INT
 }

@@ -11,6 +11,12 @@
 
 namespace tonari {
 
+// Where an element begins, and how far the next one lies from it. Throws Errc::mpi.
+struct TypeExtent {
+  std::ptrdiff_t low, length;
+};
+TypeExtent extent_of(MPI_Datatype type);
+
 // The bytes of `count` elements of the type, relative to the buffer's address, in the order in
 // which MPI sends them (type map order; MPI 4.1, section 5.1). The type need not be committed;
 // `count` is not negative. Throws Errc::mpi, and Errc::overflow for 2^62 bytes or more. Overflow

@@ -5,9 +5,9 @@
 #include <array>
 #include <memory>
 
+#include "engine/tune/selector.hpp"
 #include "neighborhood/bound_call.hpp"
 #include "neighborhood/one_shots.hpp"
-#include "neighborhood/remembered_choices.hpp"
 #include "neighborhood/request_cache.hpp"
 
 struct tonari_neighborhood_s {

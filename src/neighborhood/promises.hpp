@@ -6,7 +6,7 @@
 #include "channels/arguments.hpp"
 #include "engine/comm/context.hpp"
 #include "engine/comm/read_topology.hpp"
-#include "neighborhood/remembered_choices.hpp"
+#include "engine/tune/selector.hpp"
 
 namespace tonari {
 

@@ -208,8 +208,7 @@ bool DirectExchange::send_parts(StreamPeer& peer, Link& link,
 }
 
 void DirectExchange::end_out(StreamPeer& peer, Link& link) {
-  if (peer.edges.received.empty())
-    if (const auto told = notice_of(peer)) failure_.add(peer.edges.rank, *told);
+  if (peer.edges.received.empty()) look_for_notice(peer);
   link.out = Stage::done;
   --left_;
   peer.out_queue.next();
@@ -222,20 +221,20 @@ void DirectExchange::push_failure(OutStream& out, std::byte* at) const {
 
 // A rank that sends nothing here tells in this way that what it received was wrong. The exchange
 // that has the turn to send looks.
-std::optional<Error> DirectExchange::notice_of(StreamPeer& peer) {
+void DirectExchange::look_for_notice(StreamPeer& peer) {
   MessageHead head;
   std::size_t bytes = 0;
   const std::byte* const at = peer.in->first(head, bytes);
-  if (!at) return std::nullopt;
-  Error told = told_by(peer.edges.rank, static_cast<Errc>(head.detail), at, bytes);
+  if (!at) return;
+  failure_.add_told(peer.edges.rank, head.detail, at, bytes);
   peer.in->release();
-  return told;
 }
 
 void DirectExchange::hear_notices(Streams& earlier) {
+  failure_.begin();
   for (std::size_t k = 0; k < earlier.size(); ++k)
-    if (earlier[k].edges.received.empty())
-      if (const auto told = notice_of(earlier[k])) return failure_.hold(*told);
+    if (earlier[k].edges.received.empty()) look_for_notice(earlier[k]);
+  failure_.hold();
 }
 
 // ---- as a receiver
@@ -281,8 +280,7 @@ void DirectExchange::take_first(StreamPeer& peer, Link& link,
   if (head.kind >= MessageHead::hop) fail_on_ways(streams_->rank(), peer.edges.rank);
   link.drop = !message;
   if (head.kind == MessageHead::failed) {
-    failure_.add(peer.edges.rank,
-                 told_by(peer.edges.rank, static_cast<Errc>(head.detail), at, bytes));
+    failure_.add_told(peer.edges.rank, head.detail, at, bytes);
     peer.in->release();
     link.drop = false;  // it knows
     return end_in(peer, link);

@@ -80,7 +80,7 @@ class DirectExchange final : public StreamedExchange<DirectExchange, DirectMessa
   void start_all();
   template <class Part>
   void timed(const Part& part);
-  static std::optional<Error> notice_of(StreamPeer& peer);
+  void look_for_notice(StreamPeer& peer);
 
   Notices notices_;
   std::unique_ptr<Link[]> links_;

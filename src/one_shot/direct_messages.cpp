@@ -53,14 +53,6 @@ struct Difference {
   }
 };
 
-void add(Layout& layout, const Block& block, const void* buffer) {
-  const std::ptrdiff_t at = distance(buffer, block.address);
-  if (block.layout)
-    layout.add(*block.layout, at);
-  else
-    layout.add(at, block.bytes);
-}
-
 std::size_t pieces_of(const Layout& layout) {
   std::size_t pieces = 0;
   for (const Run& run : layout.runs()) pieces += run.count;

@@ -22,8 +22,10 @@ std::size_t StreamFailure::write(std::byte* at, std::size_t room) const {
   return length;
 }
 
-Error told_by(std::int32_t rank, Errc code, const std::byte* at, std::size_t bytes) {
-  return with_rank(rank, Error(code, {reinterpret_cast<const char*>(at), bytes}));
+void StreamFailure::add_told(std::int32_t rank, std::uint64_t code, const std::byte* at,
+                             std::size_t bytes) {
+  const std::string_view sentence(reinterpret_cast<const char*>(at), bytes);
+  add(rank, with_rank(rank, Error(static_cast<Errc>(code), sentence)));
 }
 
 void fail_on_ways(std::int32_t one, std::int32_t other) {

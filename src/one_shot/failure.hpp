@@ -26,11 +26,13 @@ class StreamFailure {
       return;
     if (!std::exchange(held_, false)) error_.reset();
   }
-  // The next exchange fails with this error, unless it has one of its own.
-  void hold(const Error& error) { error_ = error, held_ = true; }
+  // The next exchange fails with what was added since, unless this rank refuses.
+  void hold() { held_ = error_.has_value(); }
   // This is wrong with what comes from the rank. The error of the lowest rank stays, this rank's
   // own before all.
   void add(std::int32_t rank, const Error& error);
+  // The rank tells an error with this code in a message instead of its blocks.
+  void add_told(std::int32_t rank, std::uint64_t code, const std::byte* at, std::size_t bytes);
   // Call this at the end of an exchange.
   void rethrow() const {
     if (error_) throw *error_;
@@ -45,9 +47,6 @@ class StreamFailure {
   std::optional<Error> error_;
   std::int32_t rank_ = 0;
 };
-
-// Returns the error that a rank tells in a message instead of its blocks.
-Error told_by(std::int32_t rank, Errc code, const std::byte* at, std::size_t bytes);
 
 // Two ranks that send in different ways cannot understand each other. The sentence is the same on
 // both.

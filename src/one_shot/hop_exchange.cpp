@@ -229,7 +229,7 @@ void HopExchange::take(OpId op, const MessageHead& head, const std::byte* at, st
   const std::int32_t rank = plan_->plan[op].peer;
   if (head.kind == MessageHead::hop_failed) {
     spoiled_[op] = true;
-    return failure_.add(rank, told_by(rank, static_cast<Errc>(head.sent), at, bytes));
+    return failure_.add_told(rank, head.sent, at, bytes);
   }
   if (!bound_) return;
   if (head.expected != bound_->block || bytes != bound_->lengths[op]) {

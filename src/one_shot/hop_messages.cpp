@@ -27,13 +27,8 @@ class Places {
     if (slice.buffer == Buffer::scratch)
       return layout.add(static_cast<std::ptrdiff_t>(slice.block * block_), block_);
     const bool sent = slice.buffer == Buffer::send;
-    const Block& block = (sent ? arguments_.binding.send : arguments_.binding.recv)[slice.block];
-    const void* const buffer = sent ? arguments_.sendbuf : arguments_.recvbuf;
-    const std::ptrdiff_t at = distance(buffer, block.address);
-    if (block.layout)
-      layout.add(*block.layout, at);
-    else
-      layout.add(at, block.bytes);
+    tonari::add(layout, (sent ? arguments_.binding.send : arguments_.binding.recv)[slice.block],
+                sent ? arguments_.sendbuf : arguments_.recvbuf);
   }
 
  private:

@@ -27,8 +27,6 @@ class StreamedExchange : public PolledExchange<Made> {
   ~StreamedExchange() override {
     if (left_ > 0 && !in_forked_child()) streams_->leave();
   }
-  StreamedExchange(const StreamedExchange&) = delete;
-  StreamedExchange& operator=(const StreamedExchange&) = delete;
 
   // It keeps what it is bound to until then.
   void hold(std::shared_ptr<const Messages> messages) { held_ = std::move(messages); }

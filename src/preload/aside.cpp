@@ -7,10 +7,10 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "memory/launched_ranks.hpp"
 #include "mpi/library_version.hpp"
 #include "mpi/same_mpi.hpp"
 
@@ -53,13 +53,6 @@ Range library_with(const void* inside) {
 
 constexpr char own_place = 0;
 
-// As launchers tell it: MPI's own numbers need a handle.
-bool is_first_rank() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
-    if (const char* rank = std::getenv(name)) return std::string(rank) == "0";
-  return true;
-}
-
 // libtonari_preload or libtonari_advise.
 std::string own_name() {
   Dl_info own{};
@@ -71,7 +64,7 @@ std::string own_name() {
 
 bool ask_which_mpi() {
   const std::string other = other_mpi_than(compiled_family(), running_family(), library_version());
-  if (!other.empty() && is_first_rank())
+  if (!other.empty() && launched_rank() == 0)  // MPI's own numbers need a handle
     std::fprintf(stderr,
                  "tonari: warning: this %s %s; it steps aside; run the program with the `tonari` "
                  "that was built for that MPI\n",

@@ -29,6 +29,7 @@
 #include "base/lasting.hpp"
 #include "base/setting_table.hpp"
 #include "memory/available.hpp"
+#include "memory/owned.hpp"
 
 namespace tonari {
 namespace {
@@ -38,23 +39,6 @@ constexpr std::size_t most_entries = 10'000;
 constexpr std::size_t longest_line = 64 * 1024;
 constexpr off_t largest_file = 64 << 20;  // more was not written by put
 constexpr auto longest_wait = std::chrono::seconds(10);
-
-// A file descriptor that closes itself; closing also gives up a lock.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
 
 bool is_directory(const std::string& path) {
   struct stat status;
@@ -76,14 +60,14 @@ bool make_directories(const std::string& path) {
 // The content of a regular file of bearable size, else nothing. Never waits, for instance for the
 // writer of a FIFO. `status` receives what the system says of the file.
 std::optional<std::string> read_file(const std::string& path, off_t most, struct stat& status) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+  const OpenFile file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!file || ::fstat(file.descriptor(), &status) != 0 || !S_ISREG(status.st_mode) ||
       status.st_size > most)
     return std::nullopt;
   std::string content(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t done = 0;
   while (done < content.size()) {
-    const ssize_t got = ::read(file.get(), content.data() + done, content.size() - done);
+    const ssize_t got = ::read(file.descriptor(), content.data() + done, content.size() - done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return std::nullopt;
     if (got == 0) break;  // it shrank meanwhile
@@ -113,9 +97,9 @@ bool write_all(int fd, std::string_view content) {
 bool replace_file(const std::string& path, const std::string& content) {
   if (content.size() > file_limit()) return false;
   std::string temporary = path + ".XXXXXX";
-  Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  OpenFile file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file) return false;
-  const bool written = write_all(file.get(), content);
+  const bool written = write_all(file.descriptor(), content);
   if (file.close() && written && ::rename(temporary.c_str(), path.c_str()) == 0) return true;
   ::unlink(temporary.c_str());
   return false;
@@ -123,11 +107,11 @@ bool replace_file(const std::string& path, const std::string& content) {
 
 // Waits for the lock, but not forever: some file systems have no locks and a holder may be stopped.
 // Without it an entry may get lost, no more.
-Descriptor lock(const std::string& path) {
-  Descriptor file(::open(path.c_str(),
-                         O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
+OpenFile lock(const std::string& path) {
+  OpenFile file(::open(path.c_str(),
+                       O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
   const auto give_up = std::chrono::steady_clock::now() + longest_wait;
-  while (file && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+  while (file && ::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0) {
     if ((errno != EWOULDBLOCK && errno != EINTR) || std::chrono::steady_clock::now() > give_up)
       break;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -265,7 +249,7 @@ std::optional<std::string> CacheFile::get(const std::string& key) const {
 
 bool CacheFile::put(const std::string& key, const std::string& value) const {
   if (path_.empty() || !acceptable(key, value)) return false;
-  const Descriptor locked = lock(path_ + ".lock");
+  const OpenFile locked = lock(path_ + ".lock");
   const std::string content = read_file(path_, largest_file).value_or("");
   std::vector<Entry> entries = parse(content);
   entries.push_back({key, value});

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/checked.hpp"
-#include "cost/channel_cost.hpp"
 #include "cost/loggp.hpp"
 #include "plan/variant.hpp"
 

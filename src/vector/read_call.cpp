@@ -7,7 +7,6 @@
 #include "base/checked.hpp"
 #include "base/hash.hpp"
 #include "mpi/datatype.hpp"
-#include "mpi/mpi_error.hpp"
 #include "request/buffer.hpp"
 
 namespace tonari {
@@ -15,8 +14,7 @@ namespace {
 
 std::size_t bytes_of_type(MPI_Datatype type) {
   const Layout bytes = flatten(1, type);
-  MPI_Aint lower = 0, extent = 0;
-  check_mpi(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
+  const auto [lower, extent] = extent_of(type);
   const bool fills = bytes.span() == std::pair<std::ptrdiff_t, std::ptrdiff_t>(0, extent) &&
                      static_cast<std::uint64_t>(extent) == bytes.bytes();
   if (!fills || extent == 0 || lower != 0)

@@ -10,7 +10,11 @@
 namespace tonari {
 
 // Puts its numbers into a row.
-void add_usage(const Usage& usage, ReportRow& row);
+inline void add_usage(const Usage& usage, ReportRow& row) {
+  row.starts = usage.starts(), row.timed = usage.timed(), row.seconds = usage.seconds();
+  row.messages = usage.messages(), row.bytes = usage.bytes();
+  row.all_messages = usage.all_messages(), row.all_bytes = usage.all_bytes();
+}
 
 class CallRecord final : public Recorded {
  public:

@@ -4,11 +4,11 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 
 #include "base/error.hpp"
 #include "base/setting_table.hpp"
+#include "memory/launched_ranks.hpp"
 #include "memory/shared_file.hpp"
 #include "report/print.hpp"
 
@@ -55,12 +55,6 @@ void write(const ReportTable& table, Name name) {
   if (error)
     say(text("tonari: warning: the report cannot be written to ", file, " (", system_reason(error),
              ")\n"));
-}
-
-int launched_rank() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
-    if (const char* rank = std::getenv(name)) return std::atoi(rank);
-  return 0;
 }
 
 }  // namespace

@@ -17,8 +17,6 @@ class NativeExchange final : public RequestExchange {
   NativeExchange(Context& context, const Arguments& arguments,
                  std::shared_ptr<const OwnedComm> graph, double timeout);
   ~NativeExchange() override;
-  NativeExchange(const NativeExchange&) = delete;
-  NativeExchange& operator=(const NativeExchange&) = delete;
 
   void start() override;
   void rebind(Shifts shifts) override;

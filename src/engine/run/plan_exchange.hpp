@@ -31,8 +31,6 @@ class PlanExchange final : public PolledExchange<PlanExchange> {
   PlanExchange(const Plan& plan, P2pProgram program, std::shared_ptr<const OwnedComm> comm,
                Options options);
   ~PlanExchange() override;
-  PlanExchange(const PlanExchange&) = delete;
-  PlanExchange& operator=(const PlanExchange&) = delete;
 
   void start() override;
   bool test() override;

@@ -113,22 +113,25 @@ Choice measure_on_copies(Context& context, const std::vector<Candidate>& candida
   return choice;
 }
 
-// If some rank lacks the memory for a contest, there is none: the exchange itself may need less.
+// Collective, together: what happens on copies. If some rank lacks the memory for them, that is no
+// error of the exchange itself, which may need less; it is returned.
+template <class Work>
+std::optional<Error> on_copies(Context& context, const Work& work) {
+  stay_together(context.comm());
+  const std::optional<Error> error = error_of([&] { run_collectively(context.comm(), work); });
+  context.drop_trial_graph();  // here all ranks are together
+  if (error && error->code() != Errc::memory) throw *error;
+  return error;
+}
+
 Choice measure(Context& context, const std::vector<Candidate>& candidates, const Problem& problem,
                const Settings& settings, const Arguments& arguments) {
-  stay_together(context.comm());
-  try {
-    Choice choice;
-    run_collectively(context.comm(), [&] {
-      choice = measure_on_copies(context, candidates, problem, settings, arguments);
-    });
-    context.drop_trial_graph();  // here all ranks are together
-    return choice;
-  } catch (const Error& error) {
-    context.drop_trial_graph();
-    if (error.code() != Errc::memory) throw;
-    return {{"model"}, candidates.front(), text("nothing was measured: ", error.what(), "\n")};
-  }
+  Choice choice;
+  const std::optional<Error> lacking = on_copies(context, [&] {
+    choice = measure_on_copies(context, candidates, problem, settings, arguments);
+  });
+  if (!lacking) return choice;
+  return {{"model"}, candidates.front(), text("nothing was measured: ", lacking->what(), "\n")};
 }
 
 // MPI's own collective takes no part: it would have to prove its blocks first, on copies (decision
@@ -148,22 +151,16 @@ Choice race(const std::vector<Candidate>& candidates, const Problem& problem, st
   return choice;
 }
 
-// By an exchange on copies; where there is no memory for that, there is no proof.
+// Where there is no memory for copies, there is no proof.
 bool native_is_proved(Context& context, const Candidate& native, const Problem& problem,
                       const Settings& settings, const Arguments& arguments) {
   Settings plain = settings;
   plain.algorithm = "linear";
   bool right = false;
-  stay_together(context.comm());
-  const std::optional<Error> error = error_of([&] {
-    run_collectively(context.comm(), [&] {
-      right =
-          proves_right(context, native, fixed_rule(problem, plain), problem, settings, arguments);
-    });
+  const std::optional<Error> lacking = on_copies(context, [&] {
+    right = proves_right(context, native, fixed_rule(problem, plain), problem, settings, arguments);
   });
-  context.drop_trial_graph();  // here all ranks are together
-  if (error && error->code() != Errc::memory) throw *error;
-  return right && !error;
+  return right && !lacking;
 }
 
 // Starts try what no request of this kind has tried yet beside what they remember.
@@ -247,9 +244,17 @@ std::string problem_key(const Problem& problem, const Settings& settings) {
               problem.sizes.bytes.empty() ? "uneven" : "even", choice_key(settings));
 }
 
-Choice choose_unmeasured(Context& context, const Problem& problem, Settings settings) {
-  if (measures(settings.tune) || settings.tune == Tune::online) settings.tune = Tune::recall;
-  return choose(context, problem, settings, {});
+const Choice& RememberedChoices::of(Context& context, const Problem& problem,
+                                    const Settings& settings) {
+  const std::string key = text(problem_key(problem, settings), "|", fingerprint(settings));
+  if (const auto known = choices_.find(key); known != choices_.end()) return known->second;
+  Settings unmeasured = settings;
+  if (measures(settings.tune) || settings.tune == Tune::online) unmeasured.tune = Tune::recall;
+  std::map<std::string, Choice> fresh;
+  fresh.emplace(key, choose(context, problem, unmeasured, {}));
+  stay_together(context.comm());
+  choices_.merge(fresh);  // on all ranks or on none: it decides who asks the others
+  return choices_.find(key)->second;
 }
 
 Choice choose(Context& context, const Problem& problem, const Settings& settings,

@@ -3,6 +3,7 @@
 // the winner is remembered.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,16 @@ struct Choice : Evidence {
 Choice choose(Context& context, const Problem& problem, const Settings& settings,
               const Arguments& arguments);
 
-// The same from wisdom or by the model, independent of arguments. Collective.
-Choice choose_unmeasured(Context& context, const Problem& problem, Settings settings);
+// What a neighborhood has chosen for kinds of problems, from wisdom or by the model: one-shot calls
+// of a kind choose once, whatever their arguments. The same on all ranks.
+class RememberedChoices {
+ public:
+  // Collective if the problem is new to the neighborhood.
+  const Choice& of(Context& context, const Problem& problem, const Settings& settings);
+
+ private:
+  std::map<std::string, Choice> choices_;
+};
 
 // What the choice depends on besides the machine.
 std::string problem_key(const Problem& problem, const Settings& settings);

@@ -26,7 +26,10 @@ enum class Pause : std::uint8_t {
 // (engine/wait/wrapped_exchange.hpp).
 class Exchange {
  public:
+  Exchange() = default;
   virtual ~Exchange() = default;
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
   // Start, then test until true or wait; then start again. They throw Errc::mpi and Errc::peer;
   // afterwards the exchange can only be destroyed. If start throws Errc::active, it cannot be
   // started now, and nothing has happened.

@@ -19,8 +19,6 @@ class RequestExchange : public PolledExchange<RequestExchange> {
   ~RequestExchange() override {
     if (!active_ && request_ != MPI_REQUEST_NULL) MPI_Request_free(&request_);
   }
-  RequestExchange(const RequestExchange&) = delete;
-  RequestExchange& operator=(const RequestExchange&) = delete;
 
   // By testing, as in PlanExchange.
   void wait() override {

@@ -35,7 +35,10 @@ class Routing {
 
   // Building: steps first, then the path of block 0, 1, ... (ascending step numbers; empty for
   // self blocks and for offsets that no rank has).
-  std::int32_t add_step(const Vec& step);
+  std::int32_t add_step(const Vec& step) {
+    steps_.push_back(step);
+    return static_cast<std::int32_t>(steps_.size() - 1);
+  }
   void hop(std::int32_t step) { path_steps_.push_back(step); }
   void end_path() { path_begin_.push_back(static_cast<std::uint32_t>(path_steps_.size())); }
 
@@ -56,6 +59,12 @@ class Routing {
 
 // The offsets as the planners see them: shortest along periodic dimensions, and zero (nothing to
 // route) where no rank of the grid has that neighbor.
-std::vector<Vec> routable_offsets(const Neighborhood& near);
+inline std::vector<Vec> routable_offsets(const Neighborhood& near) {
+  std::vector<Vec> offsets;
+  offsets.reserve(near.offsets.size());
+  for (const Vec& offset : near.offsets)
+    offsets.push_back(near.grid.reachable(offset) ? near.grid.shortest(offset) : Vec{});
+  return offsets;
+}
 
 }  // namespace tonari

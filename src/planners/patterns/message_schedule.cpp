@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/error.hpp"
+
 namespace tonari {
 namespace {
 
@@ -110,6 +112,18 @@ MessageSchedule direct_schedule(const CommunicationMatrix& matrix) {
   for (BlockNumber b = 0; b < matrix.blocks(); ++b)
     hops[b] = {0, matrix.origin(b), matrix.target(b), b};
   return MessageSchedule(matrix, std::move(hops));
+}
+
+std::string schedule_text(const CommunicationMatrix& matrix, const MessageSchedule& schedule) {
+  std::string all =
+      text("tonari schedule 1\nranks ", matrix.ranks(), "\n# stage from to: blocks\n");
+  for (const CombinedMessage& m : schedule.messages()) {
+    all += text(m.stage, ' ', m.from, ' ', m.to, ':');
+    for (BlockNumber b : schedule.blocks(m))
+      all += ' ' + std::to_string(matrix.origin(b)) + '-' + std::to_string(matrix.target(b));
+    all += '\n';
+  }
+  return all;
 }
 
 }  // namespace tonari

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "planners/patterns/communication_matrix.hpp"
@@ -68,5 +69,18 @@ class MessageSchedule {
 };
 
 MessageSchedule direct_schedule(const CommunicationMatrix& matrix);
+
+// A schedule as text. A line is a message; a block is its origin and its target.
+//
+//   tonari schedule 1
+//   ranks 4
+//   # stage from to: blocks
+//   0 0 1: 0-1 0-2
+//   1 1 2: 0-2 1-2
+//
+// A message leaves when all its blocks are there, so what comes in a stage leaves in a later one.
+// Messages ascend by stage, sender and receiver, and blocks by origin and target. Lines that begin
+// with # say nothing.
+std::string schedule_text(const CommunicationMatrix& matrix, const MessageSchedule& schedule);
 
 }  // namespace tonari

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/graph_delivery.hpp"
+#include "analysis/expected_delivery.hpp"
 #include "base/hash.hpp"
 #include "planners/graphs/local_bsp_comm.hpp"
 #include "planners/registry.hpp"

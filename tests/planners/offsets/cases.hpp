@@ -6,7 +6,7 @@
 #include <random>
 #include <sstream>
 
-#include "analysis/offset_delivery.hpp"
+#include "analysis/expected_delivery.hpp"
 #include "planners/registry.hpp"
 
 namespace tonari::test {
