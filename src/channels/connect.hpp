@@ -39,6 +39,20 @@ struct ConnectComm {
   std::function<Windows&()> windows;  // collective
 };
 
+// Collective: whether all ranks have come so far with the memory that they need; if not, `refusal`
+// says why. Anything else is an error, thrown on all ranks.
+inline bool all_have_memory(const ConnectComm& on, const std::optional<Error>& mine,
+                            std::string& refusal) {
+  try {
+    on.agree(mine);
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != Errc::memory) throw;
+    refusal = error.what();
+    return false;
+  }
+}
+
 // For Channel::connect.
 struct Connecting {
   const ConnectComm& on;

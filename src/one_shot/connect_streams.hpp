@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "channels/streams/streams.hpp"
+#include "channels/streams/link.hpp"
 #include "engine/comm/context.hpp"
 
 namespace tonari {

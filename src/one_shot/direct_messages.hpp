@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "channels/arguments.hpp"
-#include "channels/streams/streams.hpp"
+#include "channels/streams/link.hpp"
 #include "copy/moves.hpp"
 #include "engine/comm/local_topology.hpp"
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "channels/streams/streams.hpp"
+#include "channels/streams/link.hpp"
 #include "copy/moves.hpp"
 #include "memory/process.hpp"
 

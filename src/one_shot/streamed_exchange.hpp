@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "channels/arguments.hpp"
-#include "channels/streams/streams.hpp"
+#include "channels/streams/link.hpp"
 #include "engine/wait/in_flight.hpp"
 #include "engine/wait/named_rank.hpp"
 #include "engine/wait/polled_exchange.hpp"

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "channels/streams/streams.hpp"
+#include "channels/streams/link.hpp"
 #include "engine/comm/shared_comm.hpp"
 #include "engine/wait/polled_exchange.hpp"
 #include "memory/broadcast_slots.hpp"

@@ -2,7 +2,7 @@
 // What the words of a channel's detail make its protocols do.
 #include <gtest/gtest.h>
 
-#include "channels/onesided/options.hpp"
+#include "channels/onesided/connect.hpp"
 #include "channels/shared/connect.hpp"
 #include "channels/table.hpp"
 #include "select/candidates.hpp"

@@ -2,8 +2,8 @@
 #include <cstring>
 #include <memory>
 
+#include "channels/streams/link.hpp"
 #include "channels/streams/ring_stream.hpp"
-#include "channels/streams/streams.hpp"
 #include "explorer/scenarios.hpp"
 #include "memory/left_word.hpp"
 

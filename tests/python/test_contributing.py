@@ -18,6 +18,7 @@ DOCUMENTS = ["CONTRIBUTING.md", "docs/architecture.md", "docs/adr/README.md"]
 RECIPES = ["planner for offsets", "planner for graphs", "channel", "setting"]
 RECIPES += ["family of exchanges", "function to the C interface", "command"]
 FAMILIES = ["neighborhood", "grid", "blocks", "vector"]
+CHANNELS = ["native", "onesided", "p2p", "shared", "streams"]
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 QUOTED = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(r"[\w.*+-]+(/[\w.*+-]+)*/?")
@@ -207,6 +208,25 @@ def test_families_have_the_files_of_their_recipe(family: str) -> None:
     files = re.findall(r"^\| `src/blocks/(\w+)\.[ch]pp`", recipe, re.MULTILINE)
     assert len(files) == 6
     assert [name for name in files if not exists(f"src/{family}/{name}.cpp")] == []
+
+
+def test_channels_name_their_files_alike() -> None:
+    """All folders have their files in the list, and no other folder has one of such a name."""
+    recipe = prose("CONTRIBUTING.md").split("### Add a channel\n")[1].split("### ")[0]
+    listed = {
+        row["name"].strip("`"): QUOTED.findall(row["folders"])
+        for row in rows(recipe)
+        if "folders" in row
+    }
+    assert len(listed) == 5
+    assert sorted({folder for folders in listed.values() for folder in folders}) == CHANNELS
+    assert sorted(p.name for p in (SOURCE / "src/channels").iterdir() if p.is_dir()) == CHANNELS
+    for name, folders in listed.items():
+        assert [
+            c
+            for c in CHANNELS
+            if any(exists(f"src/channels/{c}/{name}.{s}") for s in ("cpp", "hpp"))
+        ] == folders
 
 
 @pytest.mark.parametrize("what", RECIPES)

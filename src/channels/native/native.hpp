@@ -12,7 +12,6 @@
 
 #include "channels/arguments.hpp"
 #include "mpi/large_type.hpp"
-#include "mpi/owned_comm.hpp"
 #include "mpi/owned_type.hpp"
 #include "topology/vertex.hpp"
 
@@ -28,18 +27,7 @@ struct NativeShape {
 };
 NativeShape native_shape(const Neighborhood& near);  // pure
 
-// A rank's existing neighbors, in the form of MPI's arguments.
-struct GraphLists {
-  explicit GraphLists(const Vertex& vertex);
-  std::vector<int> sources, targets;
-  int in = 0, out = 0;
-};
-
-// Makes `graph` a communicator with the neighborhood as a distributed graph. Collective; needs only
-// MPI's memory.
-void make_graph(MPI_Comm comm, const GraphLists& lists, OwnedComm& graph);
-
-// The arguments in MPI's form for that communicator. It leaves out neighbors that do not exist, and
+// The arguments in MPI's form for a communicator that make_graph made. It leaves out neighbors that do not exist, and
 // so their blocks.
 struct NativeArguments {
   NativeArguments(const Arguments& arguments, const Vertex& vertex, const NativeShape& shape);

@@ -4,18 +4,14 @@
 #include <cmath>
 
 #include "channels/canary_detail.hpp"
-#include "channels/connect.hpp"
-#include "channels/onesided/options.hpp"
+#include "channels/onesided/connect.hpp"
 #include "channels/table.hpp"
-#include "memory/available.hpp"
 #include "select/candidates.hpp"
 
 namespace tonari {
 namespace {
 
 constexpr const char* onesided = "onesided";
-// Receivers tell a sender by a tree of this degree that they are ready; otherwise each tells it.
-constexpr const char* ready_tree = "ready tree of ";
 constexpr int most_degree = 16;
 
 std::string applicable(const Problem& problem, const Settings& settings) {
@@ -50,37 +46,7 @@ double scratch(const Variant& variant, const Problem& problem) {
   return (in_place ? 2 : 3) * problem.sizes.average * static_cast<double>(variant.hops());
 }
 
-// The memory that the ranks of a node may take for windows. Windows that several ranks share are
-// files, mostly in /dev/shm.
-std::uint64_t room_for_windows(const Node& node) {
-  const std::uint64_t memory = available_memory();
-  return node.ranks().size() == 1 ? memory : std::min({memory, free_in("/dev/shm"), file_limit()});
-}
-
-// If no window can be made, or memory is too small, the channel is not used.
-std::shared_ptr<Link> connect(Connecting& c) {
-  OneSided::Options options = window_options(c.detail);
-  options.free = room_for_windows(*c.on.node);
-  options.node = c.on.node->ranks();
-  c.on.agree(std::nullopt);  // from here on the channel agrees in its own way
-  try {
-    return OneSided::make(c.on.windows(), c.out, c.in, options);
-  } catch (const Error& error) {
-    if (error.code() != Errc::mpi) throw;
-    c.refusal = error.what();
-    return nullptr;
-  }
-}
-
 }  // namespace
-
-OneSided::Options window_options(const std::string& detail) {
-  OneSided::Options options;
-  if (const std::size_t degree = number_after(detail, ready_tree))
-    options.ready = OneSided::Ready::tree, options.degree = static_cast<int>(degree);
-  options.short_bytes = std::min(canary_of(detail, options.short_bytes), options.staged_bytes);
-  return options;
-}
 
 const Channel one_sided{.name = onesided,
                         .help = "windows that senders write to (MPI_Put)",
@@ -95,6 +61,6 @@ const Channel one_sided{.name = onesided,
                             },
                         .price = price,
                         .scratch = scratch,
-                        .connect = connect};
+                        .connect = connect_windows};
 
 }  // namespace tonari

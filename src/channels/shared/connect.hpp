@@ -11,6 +11,11 @@
 
 namespace tonari {
 
+// Long messages are read where they lie.
+inline constexpr const char* single_copy = "single copy";
+// In bytes of a message: below, a system call costs more than a second copy.
+inline constexpr Bytes worth_single_copy = 16 * 1024;
+
 // What the words of a detail ask for; pure. Views, and whether memory of others can be read, are
 // not known here.
 SharedLimits shared_limits(const std::string& detail);
@@ -22,5 +27,8 @@ std::shared_ptr<SharedLink> connect_segments(const ConnectComm& on,
                                              const std::vector<EdgeMessage>& in,
                                              const std::vector<EdgeMessage>& out,
                                              const SharedLimits& limits, std::string& refusal);
+
+// For Channel::connect.
+std::shared_ptr<Link> connect_shared(Connecting& given);
 
 }  // namespace tonari

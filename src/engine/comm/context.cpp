@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/comm/context.hpp"
 
+#include "channels/native/connect.hpp"
 #include "engine/comm/strict_planner_registry.hpp"
 #include "engine/wait/agree.hpp"
 #include "planners/graphs/mirror.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "channels/streams/streams.hpp"
+#include "channels/streams/link.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -41,17 +41,6 @@ struct RingName {
   std::uint64_t at = 0, payload = 0;
 };
 
-// Whether all ranks have come so far with the memory that they need; anything else is an error.
-bool all_have_memory(const ConnectComm& on, const std::optional<Error>& mine) {
-  try {
-    on.agree(mine);
-    return true;
-  } catch (const Error& error) {
-    if (error.code() != Errc::memory) throw;
-    return false;
-  }
-}
-
 }  // namespace
 
 // What neighbors on a node tell each other, to share memory.
@@ -89,7 +78,8 @@ Streams::Streams(const ConnectComm& on, std::vector<NeighborEdges> neighbors,
     told.send(std::span(&rings.mine[n], 1), peers_[rings.peers[n]].edges.rank);
   }
   bool shares = false;
-  told.exchange([&] { shares = all_have_memory(on, error); });
+  std::string refusal;  // then all go by MPI
+  told.exchange([&] { shares = all_have_memory(on, error, refusal); });
   for (std::size_t k = 0; k < count_; ++k)
     std::copy_n(theirs[k].begin(), peers_[k].sent_numbers.size(), peers_[k].sent_numbers.begin());
   if (!shares || !attach(on, rings)) {
@@ -160,7 +150,8 @@ bool Streams::attach(const ConnectComm& on, const Rings& rings) {
       peer.reads_memory = on.reads_memory;
     }
   });
-  if (!all_have_memory(on, error)) return false;
+  std::string refusal;
+  if (!all_have_memory(on, error, refusal)) return false;
   own_.finish_attach();
   any_shared_ = !rings.peers.empty();
   return true;
