@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "analysis/crossover.hpp"
-#include "analysis/offset_delivery.hpp"
+#include "analysis/expected_delivery.hpp"
 #include "base/checked.hpp"
 #include "cost/simulator.hpp"
 

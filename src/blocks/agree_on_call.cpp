@@ -11,26 +11,22 @@ AgreedBlocks agree_on_blocks(SharedBlocks& blocks, const BlocksCall& call, MPI_I
                              Output output) {
   AgreedBlocks agreed;
   BlocksRequest& request = agreed.request;
-  Settings& settings = agreed.settings;
-  const auto things = [&] {
-    const auto [direction, ghosts, reduction] = alike(blocks, request);
-    const std::array all{direction, ghosts, reduction,
-                         Alike{fingerprint(settings), other_settings}};
-    agreed.number.call = number_of(all);
-    return with_votes(all, votes_for(agreed.number, &blocks.kept()));
-  };
-  const Compared compared = agree_on_arguments(
-      blocks.context().comm(), info, output,
-      [&] {
-        request.reverse = call.direction == Direction::reverse;
-        request = read_request(blocks, call);
-        settings = read_settings(info);
-        Hash arrays;
-        for (const std::byte* array : request.arrays)
-          arrays.word(reinterpret_cast<std::uintptr_t>(array));
-        agreed.number.buffers = arrays.value();
-      },
-      things);
+  const std::optional<Error> wrong = wrong_argument(output, [&] {
+    request.reverse = call.direction == Direction::reverse;
+    request = read_request(blocks, call);
+    agreed.settings = read_settings(info);
+    Hash arrays;
+    for (const std::byte* array : request.arrays)
+      arrays.word(reinterpret_cast<std::uintptr_t>(array));
+    agreed.number.buffers = arrays.value();
+  });
+  const auto [direction, ghosts, reduction] = alike(blocks, request);
+  const std::array things{direction, ghosts, reduction,
+                          Alike{fingerprint(agreed.settings), other_settings}};
+  agreed.number.call = number_of(things);
+  const Compared compared =
+      agree_on_arguments(blocks.context().comm(), info, wrong,
+                         with_votes(things, votes_for(agreed.number, &blocks.kept())));
   agreed.kept = blocks.kept().take(compared);
   return agreed;
 }

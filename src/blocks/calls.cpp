@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The blocks family as C functions.
-#include "blocks/calls.hpp"
-
 #include <algorithm>
 
-#include "blocks/grouped_call.hpp"
 #include "blocks/request.hpp"
-#include "neighborhood/request.hpp"
 #include "request/free_handle.hpp"
-#include "request/start_with.hpp"
 
 using namespace tonari;
-
-struct tonari_blocks_s {
-  std::unique_ptr<SharedBlocks> blocks;
-};
 
 namespace {
 
 SharedBlocks& blocks_of(tonari_blocks blocks) {
   require(blocks, "blocks");
-  return *blocks->blocks;
+  return *blocks;
 }
 
 int init(tonari_blocks blocks, const BlocksCall& call, MPI_Info info, tonari_request* request) {
@@ -38,29 +29,17 @@ int run(tonari_blocks blocks, const BlocksCall& call) {
 
 }  // namespace
 
-int tonari::create_blocks(MPI_Comm comm, const tonari_blocks_shape* shape, MPI_Info info,
-                          tonari_blocks* blocks, const std::optional<Error>& mistake) {
-  return guarded([&] {
-    require_comm(comm, "comm");
-    std::unique_ptr<tonari_blocks_s> handle;
-    const std::optional<Error> wrong = error_of([&] {
-      if (mistake) throw *mistake;
-      handle = std::make_unique<tonari_blocks_s>();
-    });
-    std::unique_ptr<SharedBlocks> made = make_blocks(comm, shape, info, {blocks, "blocks"}, wrong);
-    handle->blocks = std::move(made);
-    *blocks = handle.release();
-  });
-}
-
 extern "C" int tonari_blocks_create(MPI_Comm comm, const tonari_blocks_shape* shape, MPI_Info info,
                                     tonari_blocks* blocks) {
-  return create_blocks(comm, shape, info, blocks, std::nullopt);
+  return guarded([&] {
+    require_comm(comm, "comm");
+    *blocks = make_blocks(comm, shape, info, {blocks, "blocks"}).release();
+  });
 }
 
 extern "C" int tonari_blocks_free(tonari_blocks* blocks) {
   return free_handle(blocks, "blocks",
-                     [](tonari_blocks_s& freed) -> Context& { return freed.blocks->context(); });
+                     [](tonari_blocks_s& freed) -> Context& { return freed.context(); });
 }
 
 extern "C" int tonari_blocks_get_own(tonari_blocks blocks, int64_t* count, int64_t numbers[]) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "blocks/grouped_call.hpp"
-
+// Exchanges of blocks in a group.
+#include "blocks/request.hpp"
 #include "blocks/sides.hpp"
 #include "engine/wait/agree.hpp"
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "blocks/read_call.hpp"
+#include "neighborhood/group.hpp"
 
 namespace tonari {
 
@@ -16,5 +17,8 @@ std::shared_ptr<Prepared> prepare_blocks(SharedBlocks& blocks, const BlocksCall&
 
 // Collective: runs one to its end.
 void run_blocks(SharedBlocks& blocks, const BlocksCall& call);
+
+// Local: reads an exchange for a group.
+std::unique_ptr<GroupedCall> group_blocks(SharedBlocks& blocks, const BlocksCall& call);
 
 }  // namespace tonari

@@ -135,33 +135,27 @@ Bytes SharedBlocks::array_bytes(std::size_t block) const {
   return bytes;
 }
 
-std::unique_ptr<SharedBlocks> make_blocks(MPI_Comm comm, const tonari_blocks_shape* given,
-                                          MPI_Info info, Output output,
-                                          const std::optional<Error>& wrong) {
+std::unique_ptr<tonari_blocks_s> make_blocks(MPI_Comm comm, const tonari_blocks_shape* given,
+                                             MPI_Info info, Output output) {
   require_intracommunicator(comm);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
   BlocksShape shape;
-  agree_on_arguments(
-      shared->comm(), info, output,
-      [&] {
-        if (wrong) throw *wrong;
-        check_keys(info);
-        require(given, "shape");
-        shape = read_blocks_shape(*given, shared->ranks());
-      },
-      [&] {
-        return std::array{
-            Alike{hash_of(shape),
-                  "ranks gave different shapes of blocks; all members must be the same on all "
-                  "ranks"},
-            Alike{hash_of(shape.blocks),
-                  "ranks gave different lists of blocks; boxes and owners must be the same on all "
-                  "ranks"}};
-      });
-  std::unique_ptr<SharedBlocks> made;
+  const std::optional<Error> wrong = wrong_argument(output, [&] {
+    check_keys(info);
+    require(given, "shape");
+    shape = read_blocks_shape(*given, shared->ranks());
+  });
+  const std::array things{
+      Alike{hash_of(shape),
+            "ranks gave different shapes of blocks; all members must be the same on all ranks"},
+      Alike{hash_of(shape.blocks),
+            "ranks gave different lists of blocks; boxes and owners must be the same on all "
+            "ranks"}};
+  agree_on_arguments(shared->comm(), info, wrong, things);
+  std::unique_ptr<tonari_blocks_s> made;
   run_collectively(shared->comm(), [&] {
     shared->update_nodes();
-    made = std::make_unique<SharedBlocks>(std::make_shared<Context>(shared), std::move(shape));
+    made = std::make_unique<tonari_blocks_s>(std::make_shared<Context>(shared), std::move(shape));
     check_disjoint(*made);
   });
   return made;

@@ -48,10 +48,12 @@ class SharedBlocks {
   KeptCalls kept_;
 };
 
-// Collective: what tonari_blocks_create says. wrong: what this rank cannot do it for; here, where
-// all ranks learn of it.
-std::unique_ptr<SharedBlocks> make_blocks(MPI_Comm comm, const tonari_blocks_shape* shape,
-                                          MPI_Info info, Output output,
-                                          const std::optional<Error>& wrong);
+// Collective: what tonari_blocks_create says.
+std::unique_ptr<tonari_blocks_s> make_blocks(MPI_Comm comm, const tonari_blocks_shape* shape,
+                                             MPI_Info info, Output output);
 
 }  // namespace tonari
+
+struct tonari_blocks_s final : tonari::SharedBlocks {
+  using SharedBlocks::SharedBlocks;
+};

@@ -2,7 +2,6 @@
 // Grids and blocks, whose arrays have Fortran's order.
 #include <algorithm>
 
-#include "blocks/calls.hpp"
 #include "fortran/form.hpp"
 #include "fortran/handles.hpp"
 
@@ -63,12 +62,13 @@ extern "C" int tonari_fortran_blocks_create(int comm, int dims, int64_t count,
   auto shape = shape_of<tonari_blocks_shape>(dims, lower, upper, fields, type);
   shape.count = count, shape.boxes = boxes, shape.owners = owners, shape.domain = *domain;
   std::copy_n(periodic, TONARI_GRID_MAX_DIMS, shape.periodic);
-  return tonari::create_blocks(on, &shape, info_of(info), blocks, error_of([&] {
-                                 if (owned != count)
-                                   tonari::fail(tonari::Errc::argument, "`owners` has ", owned,
-                                                " ranks for ", count,
-                                                " boxes; each box has one owner");
-                               }));
+  const std::optional<Error> wrong = error_of([&] {
+    if (owned != count)
+      fail(Errc::argument, "`owners` has ", owned, " ranks for ", count,
+           " boxes; each box has one owner");
+  });
+  if (wrong) tonari_refuse(static_cast<int>(wrong->code()), wrong->what());
+  return tonari_blocks_create(on, &shape, info_of(info), blocks);
 }
 
 extern "C" int tonari_fortran_blocks_exchange(int form, int reverse, tonari_blocks blocks,

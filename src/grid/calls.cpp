@@ -10,13 +10,11 @@
 #include "grid/halo_grid.hpp"
 #include "grid/halo_plan.hpp"
 #include "grid/request.hpp"
-#include "grid/run_halo.hpp"
 #include "mpi/mpi_error.hpp"
 #include "request/buffer.hpp"
 #include "request/free_handle.hpp"
 #include "request/guard.hpp"
 #include "request/settings.hpp"
-#include "request/start_with.hpp"
 
 using namespace tonari;
 
@@ -419,30 +417,27 @@ extern "C" int tonari_grid_export(tonari_grid grid, int subdomain, int copy, int
 
 namespace {
 
-// Collective: checks the call alike on all ranks.
-void check_file_call(HaloGrid& grid, int copy, int field, const char* filename) {
-  agree(grid.context()->comm(), error_of([&] {
-          throw_refusal();
-          check_number(copy, grid.shape().copies, "copy");
-          check_number(field, grid.shape().fields, "field");
-          if (!filename || !*filename) fail(Errc::argument, "`filename` is NULL or empty");
-        }));
+// Collective: checks the call alike on all ranks, and makes it.
+template <class Transfer>
+int transfer_file(tonari_grid grid, int copy, int field, const char* filename, Transfer transfer) {
+  return guarded([&] {
+    HaloGrid& g = grid_of(grid);
+    agree(g.context()->comm(), error_of([&] {
+            throw_refusal();
+            check_number(copy, g.shape().copies, "copy");
+            check_number(field, g.shape().fields, "field");
+            if (!filename || !*filename) fail(Errc::argument, "`filename` is NULL or empty");
+          }));
+    run_collectively(g.context()->comm(), [&] { transfer(g, copy, field, filename); });
+  });
 }
 
 }  // namespace
 
 extern "C" int tonari_grid_save(tonari_grid grid, int copy, int field, const char* filename) {
-  return guarded([&] {
-    HaloGrid& g = grid_of(grid);
-    check_file_call(g, copy, field, filename);
-    run_collectively(g.context()->comm(), [&] { save_npy(g, copy, field, filename); });
-  });
+  return transfer_file(grid, copy, field, filename, save_npy);
 }
 
 extern "C" int tonari_grid_load(tonari_grid grid, int copy, int field, const char* filename) {
-  return guarded([&] {
-    HaloGrid& g = grid_of(grid);
-    check_file_call(g, copy, field, filename);
-    run_collectively(g.context()->comm(), [&] { load_npy(g, copy, field, filename); });
-  });
+  return transfer_file(grid, copy, field, filename, load_npy);
 }

@@ -9,14 +9,6 @@ using namespace tonari;
 
 namespace {
 
-// What is called: send is empty if it is symmetric.
-struct InPlaceCall {
-  BufferArguments blocks, send;
-  bool general;
-  MPI_Comm comm;
-  MPI_Info info;
-};
-
 InPlaceCall symmetric(const BufferArguments& blocks, MPI_Comm comm, MPI_Info info) {
   return {blocks, {}, false, comm, info};
 }
@@ -26,11 +18,7 @@ InPlaceCall general(const BufferArguments& send, const BufferArguments& recv, MP
 }
 
 auto preparing(const InPlaceCall& call, Use use) {
-  return [&call, use](Output output) {
-    require_comm(call.comm, "comm");
-    return call.general ? prepare_general(call.send, call.blocks, call.comm, call.info, output)
-                        : prepare_symmetric(call.blocks, call.comm, use, call.info, output);
-  };
+  return [&call, use](Output output) { return prepare_in_place(call, use, output); };
 }
 
 int made(const InPlaceCall& call, tonari_request* request) {

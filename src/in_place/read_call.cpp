@@ -5,8 +5,8 @@
 #include <map>
 
 #include "mpi/datatype.hpp"
-#include "mpi/mpi_error.hpp"
 #include "request/buffer.hpp"
+#include "request/settings.hpp"
 
 namespace tonari {
 namespace {
@@ -22,8 +22,7 @@ class Shapes {
   const Shape& of(MPI_Datatype type) {
     Shape& shape = shapes_[type];
     if (shape.element) return shape;
-    MPI_Aint low = 0;
-    check_mpi(MPI_Type_get_extent(type, &low, &shape.extent), "MPI_Type_get_extent");
+    shape.extent = extent_of(type).length;
     shape.element = std::make_shared<const Layout>(flatten(1, type));
     return shape;
   }
@@ -87,6 +86,23 @@ void check_addresses(const std::vector<Read>& blocks) {
            " bytes, but `buf` is NULL");
 }
 
+// Whether some of `count` elements, each extent bytes after the last (all of them fit: span_of),
+// share a byte, or one has a byte twice. Only elements that are near enough to reach each other
+// matter, and all places are alike.
+bool elements_overlap(const Layout& element, std::ptrdiff_t extent, std::uint64_t count) {
+  if (count < 2) return overlaps_itself(element);
+  if (extent == 0) return true;
+  const auto [low, high] = element.span();
+  const std::uint64_t length = static_cast<std::uint64_t>(high - low),
+                      step = extent < 0 ? -static_cast<std::uint64_t>(extent)
+                                        : static_cast<std::uint64_t>(extent);
+  const std::uint64_t reach = length / step + (length % step != 0);
+  Layout near;
+  for (std::uint64_t k = 0; k < std::min(count, reach); ++k)
+    near.add(element, extent * static_cast<std::ptrdiff_t>(k));
+  return overlaps_itself(near);
+}
+
 void check_elements(const std::vector<Read>& blocks, int rank) {
   for (const Read& read : blocks)
     if (!read.block.contiguous() && read.block.bytes > 0 &&
@@ -125,8 +141,6 @@ void check_overlaps(const std::vector<Read>& blocks, int rank) {
   }
 }
 
-}  // namespace
-
 void check_buffer(const BufferArguments& given) {
   require_usable(given.buffer, "buf");
   if (given.buffer == MPI_IN_PLACE)
@@ -141,20 +155,7 @@ void check_displacements(const char* prefix, const BufferArguments& given, std::
            "; in place they are counted from buf and must not be negative");
 }
 
-// Only elements that are near enough to reach each other matter, and all places are alike.
-bool elements_overlap(const Layout& element, std::ptrdiff_t extent, std::uint64_t count) {
-  if (count < 2) return overlaps_itself(element);
-  if (extent == 0) return true;
-  const auto [low, high] = element.span();
-  const std::uint64_t length = static_cast<std::uint64_t>(high - low),
-                      step = extent < 0 ? -static_cast<std::uint64_t>(extent)
-                                        : static_cast<std::uint64_t>(extent);
-  const std::uint64_t reach = length / step + (length % step != 0);
-  Layout near;
-  for (std::uint64_t k = 0; k < std::min(count, reach); ++k)
-    near.add(element, extent * static_cast<std::ptrdiff_t>(k));
-  return overlaps_itself(near);
-}
+// ---- symmetric
 
 // The block for the rank itself does not move, but must not overlap another, as in MPI.
 std::vector<SwapBlock> read_swap_blocks(const BufferArguments& given, std::size_t ranks, int rank) {
@@ -162,7 +163,7 @@ std::vector<SwapBlock> read_swap_blocks(const BufferArguments& given, std::size_
   check_displacements("", given, ranks);
   Shapes shapes;
   std::vector<Read> blocks;
-  for (const TypedBlock& typed : read_blocks("", ranks, given))
+  for (const TypedBlock& typed : typed_blocks("", ranks, given))
     blocks.push_back(read_block(given.buffer, typed, shapes.of(typed.type), blocks.size()));
   check_addresses(blocks);
   check_elements(blocks, rank);
@@ -173,6 +174,98 @@ std::vector<SwapBlock> read_swap_blocks(const BufferArguments& given, std::size_
     read.back().peer = static_cast<std::int32_t>(j);
   }
   return read;
+}
+
+// ---- general
+
+// In units of the type's extent from buf.
+struct BlockRegion {
+  std::int64_t first, count;
+  std::size_t peer;
+};
+
+void check_regions(const char* side, const BufferArguments& given, std::size_t ranks, int rank) {
+  std::vector<BlockRegion> regions;
+  for (std::size_t j = 0; j < ranks; ++j)
+    if (given.counts[j] > 0) regions.push_back({given.displacements[j], given.counts[j], j});
+  std::ranges::sort(regions, {}, &BlockRegion::first);
+  for (std::size_t k = 1; k < regions.size(); ++k)
+    // both not negative: it fits
+    if (regions[k].first - regions[k - 1].first < regions[k - 1].count)
+      fail(Errc::buffers, "on rank ", rank, " ", side, " blocks ", regions[k - 1].peer, " and ",
+           regions[k].peer, " overlap each other");
+}
+
+std::int64_t slots_end(const BufferArguments& given, std::size_t ranks) {
+  std::int64_t end = 0;
+  for (std::size_t j = 0; j < ranks; ++j)
+    if (given.counts[j] > 0)
+      end = std::max<std::int64_t>(
+          end, checked_add<std::int64_t>(given.displacements[j], given.counts[j], "displacement"));
+  return end;
+}
+
+}  // namespace
+
+Settings read_in_place(const InPlaceCall& call) {
+  Settings settings = read_settings(call.info, where::in_place);
+  if (settings.channel.starts_with("shared"))
+    settings.channel = "shared";
+  else if (settings.channel != "auto")
+    settings.channel = "p2p-packed";
+  settings.tune = at_init(settings.tune);
+  if (!call.general) return settings;
+  constexpr const Setting& order = setting("TONARI_INPLACE_ALGORITHM");
+  if (const auto key = value_of(call.info, order); key && *key != "auto")
+    fail(Errc::algorithm, name_of(order), " is '", *key,
+         "', an order of symmetric swaps; leave it out of the general exchange");
+  settings.inplace_algorithm = "auto";
+  return settings;
+}
+
+SwapProblem read_symmetric(const InPlaceCall& call, Use use, const Context& context) {
+  const auto ranks = static_cast<std::size_t>(context.ranks());
+  SwapProblem problem{read_swap_blocks(call.blocks, ranks, context.rank())};
+  if (use == Use::one_shot) return problem;
+  problem.typed = {const_cast<void*>(call.blocks.buffer), typed_blocks("", ranks, call.blocks),
+                   call.blocks.form == Form::regular};
+  return problem;
+}
+
+GeneralProblem read_general(const InPlaceCall& call, const Context& context) {
+  const BufferArguments &send = call.send, &recv = call.blocks;
+  const auto ranks = static_cast<std::size_t>(context.ranks());
+  check_buffer(send);
+  if (send.type == MPI_DATATYPE_NULL) fail(Errc::argument, "`type` is MPI_DATATYPE_NULL");
+  // null arrays, negative counts
+  typed_blocks("send", ranks, send), typed_blocks("recv", ranks, recv);
+  check_displacements("send", send, ranks), check_displacements("recv", recv, ranks);
+  check_regions("send", send, ranks, context.rank()),
+      check_regions("receive", recv, ranks, context.rank());
+  GeneralProblem problem;
+  const std::ptrdiff_t extent = extent_of(send.type).length;
+  problem.element = std::make_shared<const Layout>(flatten(1, send.type));
+  problem.extent = extent;
+  const std::int64_t slots = std::max(slots_end(send, ranks), slots_end(recv, ranks));
+  if (slots > 0 && problem.element->bytes() > 0) {
+    if (!send.buffer) fail(Errc::argument, "`buf` is NULL, but there are elements to move");
+    if (extent <= 0)
+      fail(Errc::argument, "the extent of the type is ", extent,
+           " bytes; displacements in units of it need a positive one");
+    check_place(send.buffer, 0, span_of(*problem.element, slots, extent));
+    if (elements_overlap(*problem.element, extent, static_cast<std::uint64_t>(slots)))
+      fail(Errc::buffers, "on rank ", context.rank(),
+           " elements of the datatype overlap each other");
+  }
+  problem.base = static_cast<std::byte*>(const_cast<void*>(send.buffer));
+  for (std::size_t j = 0; j < ranks; ++j) {
+    const bool moves = problem.element->bytes() > 0;
+    problem.send_counts.push_back(moves ? static_cast<std::uint64_t>(send.counts[j]) : 0);
+    problem.recv_counts.push_back(moves ? static_cast<std::uint64_t>(recv.counts[j]) : 0);
+    problem.send_displs.push_back(send.displacements[j]);
+    problem.recv_displs.push_back(recv.displacements[j]);
+  }
+  return problem;
 }
 
 }  // namespace tonari

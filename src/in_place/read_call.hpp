@@ -1,30 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The blocks of a symmetric in-place exchange as the program gives them.
+// A call of an exchange in place, and what one rank reads of it.
 #pragma once
 
 #include <mpi.h>
 
-#include <cstdint>
-#include <vector>
-
-#include "channels/swap.hpp"
-#include "neighborhood/call.hpp"
+#include "in_place/general_exchange.hpp"
+#include "in_place/in_place_choice.hpp"
+#include "neighborhood/agree_on_call.hpp"
 
 namespace tonari {
 
-// Block j for rank j, on rank `rank` of as many as `ranks`. Throws Errc::argument (null, negative),
-// Errc::buffers (blocks, or elements of one, share a byte), Errc::overflow, Errc::mpi. What is kept
-// takes memory for one element of each type; only blocks whose spans interleave are looked at
-// element by element.
-std::vector<SwapBlock> read_swap_blocks(const BufferArguments& given, std::size_t ranks, int rank);
+// Symmetric: block j is swapped with rank j. General: both sides in v form, of the same buffer and
+// type.
+struct InPlaceCall {
+  BufferArguments blocks;  // general: those to receive
+  BufferArguments send;    // general
+  bool general;
+  MPI_Comm comm;
+  MPI_Info info;
+};
 
-// ---- of both kinds of exchanges in place
+// A channel that leads to other nodes, or uses derived datatypes, stands for the nearest one that
+// exchanges in place have.
+Settings read_in_place(const InPlaceCall& call);
 
-void check_buffer(const BufferArguments& given);
-void check_displacements(const char* prefix, const BufferArguments& given, std::size_t ranks);
-
-// Whether some of `count` elements, each extent bytes after the last (all of them fit: span_of),
-// share a byte, or one has a byte twice.
-bool elements_overlap(const Layout& element, std::ptrdiff_t extent, std::uint64_t count);
+// Block j for rank j. Throws Errc::argument (null, negative), Errc::buffers (blocks, or elements of
+// one, share a byte), Errc::overflow, Errc::mpi. What is kept takes memory for one element of each
+// type; only blocks whose spans interleave are looked at element by element. For use once nothing
+// is measured.
+SwapProblem read_symmetric(const InPlaceCall& call, Use use, const Context& context);
+// Throws the same.
+GeneralProblem read_general(const InPlaceCall& call, const Context& context);
 
 }  // namespace tonari

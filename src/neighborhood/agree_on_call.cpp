@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "channels/table.hpp"
 #include "request/settings.hpp"
 
 namespace tonari {
@@ -36,17 +35,13 @@ bool non_contiguous(const Binding& binding) {
          std::ranges::any_of(binding.recv, has_layout);
 }
 
-constexpr char other_collective[] = "some ranks call an all-to-all where others call an allgather";
-
-// The places of what ranks compare of a call: what is the same at both ends of a block, what only
-// requests compare. Votes on the cache follow.
+// The places of what ranks compare of a call. Votes on the cache follow.
 struct At {
   enum : std::size_t {
     collective,
     one_size,
     by_number,
-    ends,
-    settings = ends,
+    settings,
     use,
     layouts,
     form,
@@ -55,15 +50,10 @@ struct At {
   };
 };
 
-void put_ends(std::span<Alike> all, Collective collective, const SizePrint& sizes) {
-  const auto [one_size, by_number] = sizes.ballots();
-  all[At::collective] = {static_cast<std::uint64_t>(collective), other_collective};
-  all[At::one_size] = {one_size}, all[At::by_number] = {by_number};
-}
-
 std::array<Alike, At::count> compared_of(const Call& call, Use use, const LocalArguments& mine) {
   std::array<Alike, At::count> all;
-  put_ends(all, call.collective, mine.sizes);
+  all[At::collective] = {static_cast<std::uint64_t>(call.collective), other_collective};
+  all[At::one_size] = {mine.sizes.one_size}, all[At::by_number] = {mine.sizes.by_number};
   all[At::settings] = {fingerprint(mine.settings), other_settings};
   all[At::use] = {static_cast<std::uint64_t>(use),
                   "some ranks make a persistent request where others make a one-shot call"};
@@ -81,51 +71,17 @@ std::array<Alike, At::count> compared_of(const Call& call, Use use, const LocalA
 
 Agreed agree_on_call(const Call& call, Use use, Output output, LocalArguments& mine,
                      const std::function<void()>& make) {
-  const Compared compared = agree_on_arguments(
-      call.near->context->comm(), call.info, output, [&] { read(call, use, output, mine), make(); },
-      [&] { return with_votes(compared_of(call, use, mine), mine.matches); });
+  const std::optional<Error> wrong =
+      wrong_argument(output, [&] { read(call, use, output, mine), make(); });
+  const Compared compared =
+      agree_on_arguments(call.near->context->comm(), call.info, wrong,
+                         with_votes(compared_of(call, use, mine), mine.matches));
   const auto& [same, said] = compared;
   // it can express the others: MPI's own collective must be the same on all ranks
   if (!same[At::form_read]) mine.arguments.form = Form::w;
   return {call.near->cache.take(compared),
-          {same[At::one_size], same[At::by_number]},
-          {said[At::one_size], said[At::by_number]},
+          {same[At::one_size], same[At::by_number], said[At::one_size]},
           same[At::layouts] && !non_contiguous(mine.arguments.binding)};
-}
-
-Problem problem_of(Context& context, Collective collective, const Agreed& agreed,
-                   const LocalArguments& mine) {
-  Problem problem{context.planners(),
-                  context.topology().fingerprint,
-                  context.topology().neighbors,
-                  collective,
-                  {},
-                  agreed.contiguous,
-                  context.shares_memory(),
-                  context.reads_memory(),
-                  context.several_nodes(),
-                  all_channels()};
-  if (ExactSizes* exact = context.exact_sizes()) {
-    problem.sizes = exact->of(collective).sizes;
-    return problem;
-  }
-  problem.sizes.bytes = agree_on_sizes(context, collective, mine.arguments.binding,
-                                       mine.sizes.common(agreed.same_sizes, agreed.said_sizes));
-  problem.sizes.average = average_size(context, problem.sizes.bytes, mine.arguments.binding);
-  return problem;
-}
-
-void agree_on_ends(Context& context, const ReadCall& call) {
-  const Collective collective = call.arguments.collective;
-  std::array<Alike, At::ends> things;
-  put_ends(things, collective, call.sizes);
-  const auto [same, said] = agree_on_arguments(context.comm(), MPI_INFO_NULL, std::nullopt, things);
-  run_collectively(context.comm(), [&] {
-    if (!context.exact_sizes())
-      agree_on_sizes(context, collective, call.arguments.binding,
-                     call.sizes.common({same[At::one_size], same[At::by_number]},
-                                       {said[At::one_size], said[At::by_number]}));
-  });
 }
 
 }  // namespace tonari

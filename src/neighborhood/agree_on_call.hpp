@@ -2,14 +2,11 @@
 // Ranks read a call that makes a request, and agree on it before they make anything.
 #pragma once
 
-#include <array>
 #include <functional>
-#include <optional>
 
 #include "neighborhood/handles.hpp"
 #include "neighborhood/read_call.hpp"
 #include "request/agree_on_arguments.hpp"
-#include "select/candidates.hpp"
 
 namespace tonari {
 
@@ -36,9 +33,8 @@ struct LocalArguments : ReadCall {
 // The results of what ranks agree on before they prepare anything.
 struct Agreed {
   std::shared_ptr<Prepared> cached;  // to use again; null if there is none
-  std::array<bool, SizePrint::count> same_sizes;
-  std::array<std::uint64_t, SizePrint::count> said_sizes;
-  bool contiguous = false;
+  ComparedSizes sizes;
+  bool contiguous = false;  // all blocks of all ranks
 };
 
 // Collective. One agreement covers everything: errors, what the program calls, sizes, and what can
@@ -47,12 +43,5 @@ struct Agreed {
 Agreed agree_on_call(
     const Call& call, Use use, Output output, LocalArguments& mine,
     const std::function<void()>& make = [] {});
-// Collective unless that agreement has told the sizes.
-Problem problem_of(Context& context, Collective collective, const Agreed& agreed,
-                   const LocalArguments& mine);
-
-// Collective: whether all ranks call the same collective, and both ends of every block expect the
-// same size. Throws the same on all ranks if not.
-void agree_on_ends(Context& context, const ReadCall& call);
 
 }  // namespace tonari

@@ -3,17 +3,11 @@
 
 #include <algorithm>
 
-#include "mpi/mpi_error.hpp"
+#include "mpi/datatype.hpp"
 #include "request/buffer.hpp"
 
 namespace tonari {
 namespace {
-
-MPI_Aint extent(MPI_Datatype type) {
-  MPI_Aint low = 0, extent = 0;
-  check_mpi(MPI_Type_get_extent(type, &low, &extent), "MPI_Type_get_extent");
-  return extent;
-}
 
 // Reads one side of an operation.
 struct SideOfCall {
@@ -58,7 +52,8 @@ struct SideOfCall {
     all.reserve(blocks);
     check_count(count, "count");
     type = read_type(type, count == 0, "type");
-    const MPI_Aint step = checked_multiply<MPI_Aint>(extent(type), count, "size of a block");
+    const MPI_Aint step =
+        checked_multiply<MPI_Aint>(extent_of(type).length, count, "size of a block");
     checked_multiply<MPI_Aint>(step, static_cast<MPI_Aint>(blocks), "size of the buffer");
     for (std::size_t i = 0; i < blocks; ++i)
       all.push_back({step * static_cast<MPI_Aint>(i), count, type});
@@ -75,7 +70,7 @@ struct SideOfCall {
     }
     type = read_type(type, empty, "type");
     std::vector<TypedBlock> all;
-    const MPI_Aint unit = blocks > 0 ? extent(type) : 0;
+    const MPI_Aint unit = blocks > 0 ? extent_of(type).length : 0;
     for (std::size_t i = 0; i < blocks; ++i)
       all.push_back({checked_multiply(displacements[i], unit, "displacement"), counts[i], type});
     return all;
@@ -123,14 +118,8 @@ bool exists(std::int32_t peer) { return peer >= 0; }
 
 }  // namespace
 
-const char* Call::name() const {
-  static const char* const names[operations] = {"alltoall",  "alltoallv",  "alltoallw",
-                                                "allgather", "allgatherv", "allgatherw"};
-  return names[operation()];
-}
-
-std::vector<TypedBlock> read_blocks(const char* prefix, std::size_t blocks,
-                                    const BufferArguments& given) {
+std::vector<TypedBlock> typed_blocks(const char* prefix, std::size_t blocks,
+                                     const BufferArguments& given) {
   const SideOfCall side{prefix, given.buffer, blocks};
   if (given.form == Form::regular) return side.regular(given.count, given.type);
   if (given.form == Form::v) return side.v(given.counts, given.displacements, given.type);
@@ -141,7 +130,7 @@ namespace {
 
 std::vector<TypedBlock> read_side(const char* prefix, std::size_t blocks,
                                   const BufferArguments& given, SpaceId space) {
-  std::vector<TypedBlock> all = read_blocks(prefix, blocks, given);
+  std::vector<TypedBlock> all = typed_blocks(prefix, blocks, given);
   for (std::size_t i = 0; i < all.size(); ++i)
     all[i].space = given.spaces ? given.spaces[i] : space;
   return all;

@@ -51,7 +51,11 @@ struct Call {
   std::size_t operation() const {
     return 3 * static_cast<std::size_t>(collective) + static_cast<std::size_t>(form());
   }
-  const char* name() const;  // alltoall, ..., allgatherw
+  const char* name() const {
+    static constexpr const char* names[operations] = {"alltoall",  "alltoallv",  "alltoallw",
+                                                      "allgather", "allgatherv", "allgatherw"};
+    return names[operation()];
+  }
   std::size_t blocks_sent(const LocalTopology& topology) const {
     return collective == Collective::allgather ? 1 : as_given(topology).targets.size();
   }
@@ -66,8 +70,8 @@ struct Call {
 
 // Reads `blocks` blocks of one side. `prefix` begins the names of its arguments: "send", "recv" or
 // "". Throws like Call::read.
-std::vector<TypedBlock> read_blocks(const char* prefix, std::size_t blocks,
-                                    const BufferArguments& given);
+std::vector<TypedBlock> typed_blocks(const char* prefix, std::size_t blocks,
+                                     const BufferArguments& given);
 
 // Makes blocks empty that no edge leads to or from, because the library must not touch the memory
 // that a program gives for them. The arguments are bound.

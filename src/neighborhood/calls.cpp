@@ -2,10 +2,8 @@
 // The six operations as C functions: tonari_alltoall_init, tonari_alltoall, tonari_ialltoall, and
 // the same for alltoallv, alltoallw, allgather, allgatherv and allgatherw; with _c at the end their
 // counts are of type MPI_Count.
-#include "neighborhood/calls.hpp"
-
 #include "neighborhood/first_one_shots.hpp"
-#include "neighborhood/grouped_call.hpp"
+#include "neighborhood/group.hpp"
 
 namespace tonari {
 

@@ -8,7 +8,6 @@
 #include <map>
 
 #include "base/hash.hpp"
-#include "engine/comm/comm_context.hpp"
 #include "engine/comm/read_topology.hpp"
 #include "engine/wait/agree.hpp"
 #include "mpi/mpi_error.hpp"
@@ -171,24 +170,21 @@ Settings agree_on_calls(MPI_Comm comm, const Group& group, MPI_Info info, Output
   // The first mistake counts, not that a scope was left because of it.
   if (int code; group.wrong() && take_refusal(code))
     tonari_refuse(static_cast<int>(group.wrong()->code()), group.wrong()->what());
-  agree_on_arguments(
-      comm, info, output,
-      [&] {
-        if (group.wrong()) throw *group.wrong();
-        settings = read_settings(info);
-        check_ranks(comm, group.calls());
-        for (const auto& call : group.calls()) names.bytes(call->name());
-      },
-      [&] {
-        return std::array{
-            Alike{group.calls().size(),
-                  "ranks made different numbers of calls in the group; all ranks must make the "
-                  "same calls in the same order"},
-            Alike{names.value(),
-                  "ranks made different calls in the group; all ranks must make the same calls in "
-                  "the same order"},
-            Alike{fingerprint(settings), other_settings}};
-      });
+  const std::optional<Error> wrong = wrong_argument(output, [&] {
+    if (group.wrong()) throw *group.wrong();
+    settings = read_settings(info);
+    check_ranks(comm, group.calls());
+    for (const auto& call : group.calls()) names.bytes(call->name());
+  });
+  const std::array things{
+      Alike{group.calls().size(),
+            "ranks made different numbers of calls in the group; all ranks must make the same "
+            "calls in the same order"},
+      Alike{names.value(),
+            "ranks made different calls in the group; all ranks must make the same calls in the "
+            "same order"},
+      Alike{fingerprint(settings), other_settings}};
+  agree_on_arguments(comm, info, wrong, things);
   return settings;
 }
 

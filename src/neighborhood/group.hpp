@@ -50,6 +50,9 @@ class GroupedCall {
   virtual std::unique_ptr<LocalWork> work() { return nullptr; }
 };
 
+// One of the six operations, read. Local.
+std::unique_ptr<GroupedCall> group_operation(const Call& call);
+
 // What a thread collects from tonari_group_start to tonari_group_end.
 class Group {
  public:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "neighborhood/grouped_call.hpp"
-
+// The six operations in a group.
 #include <algorithm>
 
+#include "neighborhood/group.hpp"
 #include "topology/by_peer.hpp"
 
 namespace tonari {
@@ -19,7 +19,17 @@ class GroupedOperation final : public GroupedCall {
 
   std::string name() const override { return tonari::name(call_.arguments.collective); }
   Context& context() const override { return *context_; }
-  void agree_and_prepare() override { agree_on_ends(*context_, call_); }
+  void agree_and_prepare() override {
+    const Collective collective = call_.arguments.collective;
+    const std::array things{Alike{static_cast<std::uint64_t>(collective), other_collective},
+                            Alike{call_.sizes.one_size}, Alike{call_.sizes.by_number}};
+    const auto [same, said] =
+        agree_on_arguments(context_->comm(), MPI_INFO_NULL, std::nullopt, things);
+    run_collectively(context_->comm(), [&, compared = ComparedSizes{same[1], same[2], said[1]}] {
+      if (context_->exact_sizes()) return;  // its ends were compared
+      agree_on_sizes(*context_, collective, call_.arguments.binding, call_.sizes, compared);
+    });
+  }
   std::size_t steps() const override { return 1; }
   GroupSide sent(std::size_t /*step*/) override {
     const Arguments& a = call_.arguments;
@@ -55,13 +65,7 @@ class GroupedOperation final : public GroupedCall {
   }
   static Layout bytes_of(const std::vector<Block>& blocks) {
     Layout all;
-    for (const Block& block : blocks) {
-      const auto at = reinterpret_cast<std::ptrdiff_t>(block.address);
-      if (block.layout)
-        all.add(*block.layout, at);
-      else
-        all.add(at, block.bytes);
-    }
+    for (const Block& block : blocks) tonari::add(all, block, nullptr);
     return all;
   }
 

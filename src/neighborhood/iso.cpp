@@ -9,13 +9,13 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/lasting.hpp"
 #include "engine/wait/agree.hpp"
 #include "mpi/mpi_error.hpp"
 #include "mpi/owned_comm.hpp"
 #include "mpi/owned_info.hpp"
 #include "mpi/world.hpp"
-#include "neighborhood/calls.hpp"
-#include "request/guard.hpp"
+#include "neighborhood/inner_call.hpp"
 
 using namespace tonari;
 
@@ -36,10 +36,7 @@ struct MpiNumbers {
   int key = MPI_KEYVAL_INVALID, error_code = MPI_ERR_OTHER;
   std::size_t neighborhoods = 0;
 };
-MpiNumbers& numbers() {
-  static MpiNumbers* const all = new MpiNumbers;
-  return *all;
-}
+MpiNumbers& numbers() { return lasting<MpiNumbers>(); }
 
 extern "C" int share(MPI_Comm, int, void*, void* value, void* copied, int* keep) {
   static_cast<Attached*>(value)->communicators += 1;

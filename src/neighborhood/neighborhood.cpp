@@ -96,22 +96,18 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
   std::shared_ptr<const Neighborhood> near;
   Settings settings;
   SharedComm::Surroundings around;
-  const Compared compared = agree_on_arguments(
-      shared->comm(), info, output,
-      [&] {
-        Grid grid = require_grid(cart, max_dimensions);
-        std::vector<Vec> list = read_offsets(s, offsets, grid.dimensions());
-        near = std::make_shared<const Neighborhood>(Neighborhood{std::move(grid), std::move(list)});
-        settings = read_settings(info, where::any_request | where::neighborhoods);
-        if (settings.exact_byte_communications) check_weights({}, rank_in(cart));
-        around = shared->read_surroundings();
-      },
-      [&] {
-        std::array<Alike, Compares::offsets + 1> things;
-        put_always(things, settings, around);
-        things[Compares::offsets] = {near ? near->fingerprint() : 0};
-        return things;
-      });
+  const std::optional<Error> wrong = wrong_argument(output, [&] {
+    Grid grid = require_grid(cart, max_dimensions);
+    std::vector<Vec> list = read_offsets(s, offsets, grid.dimensions());
+    near = std::make_shared<const Neighborhood>(Neighborhood{std::move(grid), std::move(list)});
+    settings = read_settings(info, where::any_request | where::neighborhoods);
+    if (settings.exact_byte_communications) check_weights({}, rank_in(cart));
+    around = shared->read_surroundings();
+  });
+  std::array<Alike, Compares::offsets + 1> things;
+  put_always(things, settings, around);
+  things[Compares::offsets] = {near ? near->fingerprint() : 0};
+  const Compared compared = agree_on_arguments(shared->comm(), info, wrong, things);
   std::unique_ptr<tonari_neighborhood_s> handle;
   run_collectively(shared->comm(), [&] {
     if (!compared.same[Compares::offsets]) explain_difference(shared->comm(), *near);
@@ -178,23 +174,19 @@ tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, Output output, Re
   require_intracommunicator(comm);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
   GraphArguments mine;
-  const Compared compared = agree_on_arguments(
-      shared->comm(), info, output,
-      [&] {
-        mine.lists = read();
-        mine.settings = read_settings(info, where::any_request | where::neighborhoods);
-        if (mine.settings.exact_byte_communications) check_weights(mine.lists, rank_in(comm));
-        mine.around = shared->read_surroundings();
-        // promised sizes belong to one rank's edges
-        if (!mine.settings.exact_byte_communications) mine.all = AllLists(shared->ranks());
-      },
-      [&] {
-        std::array<Alike, Compares::words + 1> things;
-        put_always(things, mine.settings, mine.around);
-        things[Compares::has_grid] = {mine.lists.grid.has_value()};
-        things[Compares::words] = {AllLists::words(mine.lists)};
-        return things;
-      });
+  const std::optional<Error> wrong = wrong_argument(output, [&] {
+    mine.lists = read();
+    mine.settings = read_settings(info, where::any_request | where::neighborhoods);
+    if (mine.settings.exact_byte_communications) check_weights(mine.lists, rank_in(comm));
+    mine.around = shared->read_surroundings();
+    // promised sizes belong to one rank's edges
+    if (!mine.settings.exact_byte_communications) mine.all = AllLists(shared->ranks());
+  });
+  std::array<Alike, Compares::words + 1> things;
+  put_always(things, mine.settings, mine.around);
+  things[Compares::has_grid] = {mine.lists.grid.has_value()};
+  things[Compares::words] = {AllLists::words(mine.lists)};
+  const Compared compared = agree_on_arguments(shared->comm(), info, wrong, things);
   std::unique_ptr<tonari_neighborhood_s> handle;
   run_collectively(shared->comm(), [&] {
     if (!compared.same[Compares::has_grid]) mine.lists.grid.reset();

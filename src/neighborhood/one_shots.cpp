@@ -228,15 +228,10 @@ OneShots::Started& OneShots::idle(const HopTable::Row* row) {
 OneShots::Started OneShots::made(const HopTable::Row* row) {
   Started started{std::make_shared<Prepared>(context_)};
   Prepared& prepared = *started.prepared;
-  if (row) {
-    auto exchange = std::make_unique<HopExchange>(streams_, wait_);
-    started.hops = exchange.get();
-    prepared.exchange = std::move(exchange);
-  } else {
-    auto exchange = std::make_unique<DirectExchange>(streams_, wait_);
-    started.direct = exchange.get();
-    prepared.exchange = std::move(exchange);
-  }
+  if (row)
+    prepared.exchange.reset(started.hops = new HopExchange(streams_, wait_));
+  else
+    prepared.exchange.reset(started.direct = new DirectExchange(streams_, wait_));
   if (records_) {
     auto recorded = std::make_unique<RecordedExchange>();
     started.recorded = recorded.get();

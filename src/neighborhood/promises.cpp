@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "channels/table.hpp"
 #include "engine/run/forwarded_sizes.hpp"
 #include "engine/wait/agree.hpp"
+#include "neighborhood/problem.hpp"
 #include "neighborhood/sizes.hpp"
 
 namespace tonari {
@@ -77,22 +77,10 @@ void plan_ahead(Context& context, RememberedChoices& choices, Collective collect
       return;
   }
   known.possible = true;
-  known.sizes.bytes = context.topology().neighbors == 0
-                          ? std::vector<Bytes>{0}
-                          : common_sizes(context, collective, binding);
-  known.sizes.average = average_size(context, known.sizes.bytes, binding);
+  known.sizes = sizes_of_equal_ends(context, collective, binding);
   binding.uniform = known.sizes.bytes;
   for (bool contiguous : {true, false}) {  // it is not known yet how blocks lie
-    const Problem problem{context.planners(),
-                          context.topology().fingerprint,
-                          context.topology().neighbors,
-                          collective,
-                          known.sizes,
-                          contiguous,
-                          context.shares_memory(),
-                          context.reads_memory(),
-                          context.several_nodes(),
-                          all_channels()};
+    const Problem problem = problem_of(context, collective, known.sizes, contiguous);
     std::vector<Candidate> chosen{choices.of(context, problem, context.settings()).candidate};
     // later calls find it, where requests share one
     if (!chosen.front().planned) context.graph_for_request();

@@ -7,6 +7,9 @@
 
 namespace tonari {
 
+inline constexpr char other_collective[] =
+    "some ranks call an all-to-all where others call an allgather";
+
 struct ReadCall {
   Arguments arguments;  // bound
   SizePrint sizes;

@@ -3,6 +3,7 @@
 
 #include "engine/wait/agree.hpp"
 #include "neighborhood/make_request.hpp"
+#include "neighborhood/problem.hpp"
 #include "request/settings.hpp"
 
 namespace tonari {
@@ -63,8 +64,12 @@ std::shared_ptr<Prepared> prepare(const Call& call, Use use, Output output, Read
   Made made;
   Context& context = *call.near->context;
   run_collectively(context.comm(), [&] {
-    const Problem problem = problem_of(context, call.collective, agreed, mine);
-    mine.arguments.binding.uniform = problem.sizes.bytes;
+    Binding& binding = mine.arguments.binding;
+    const Problem problem =
+        problem_of(context, call.collective,
+                   sizes_of_call(context, call.collective, binding, mine.sizes, agreed.sizes),
+                   agreed.contiguous);
+    binding.uniform = problem.sizes.bytes;
     const Choice choice = use == Use::one_shot
                               ? call.near->choices.of(context, problem, mine.settings)
                               : choose(context, problem, mine.settings, mine.arguments);

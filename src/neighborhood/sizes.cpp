@@ -8,7 +8,6 @@
 #include "base/hash.hpp"
 #include "channels/table.hpp"
 #include "engine/run/build.hpp"
-#include "engine/wait/agree.hpp"
 #include "mpi/collective.hpp"
 
 namespace tonari {
@@ -41,8 +40,9 @@ std::vector<std::uint64_t> exchange_sizes(Context& context, Collective collectiv
   context.reserve_tags(linear->tags());
   run_collectively(context.comm(), [&] {
     arguments.bind();
-    exchange = build(context, {linear, {{all_channels().front()}}, 0}, {}, arguments,
-                     context.first_tag(), {});
+    const Candidate candidate{linear, {{all_channels().front()}}};
+    exchange = build(context, candidate, {}, arguments, context.first_tag(),
+                     wire(context, candidate, {}, arguments.binding, Purpose::request));
   });
   exchange->start();
   exchange->wait();
@@ -102,14 +102,14 @@ void for_blocks(const Vertex& vertex, Collective collective, const Binding& bind
 
 // Block i is the same on all ranks in an all-to-all on a grid; elsewhere all blocks are looked at
 // as one.
-bool by_number(const LocalTopology& topology, Collective collective) {
+bool numbered(const LocalTopology& topology, Collective collective) {
   return topology.near && collective == Collective::alltoall;
 }
 
-}  // namespace
-
+// Collective. Of blocks whose two ends agree.
 std::vector<Bytes> common_sizes(Context& context, Collective collective, const Binding& binding) {
-  const bool each = by_number(context.topology(), collective);
+  if (context.topology().neighbors == 0) return {0};  // there is no block, so none of unknown size
+  const bool each = numbered(context.topology(), collective);
   Bounds bounds(each ? binding.recv.size() : 1);
   for_blocks(context.vertex(), collective, binding,
              [&](std::size_t i, Bytes bytes) { bounds.add(each ? i : 0, bytes); });
@@ -117,12 +117,23 @@ std::vector<Bytes> common_sizes(Context& context, Collective collective, const B
   return bounds.common();
 }
 
-namespace {
+// Collective where sizes are not common.
+Sizes with_average(Context& context, std::vector<Bytes> common, const Binding& binding) {
+  const std::vector<Bytes> bytes = common.empty() ? sizes(binding.send) : common;
+  double average = bytes.empty() ? 0
+                                 : std::accumulate(bytes.begin(), bytes.end(), 0.0) /
+                                       static_cast<double>(bytes.size());
+  if (common.empty()) {
+    stay_together(context.comm());
+    reduce_all(&average, 1, MPI_DOUBLE, MPI_MAX, context.comm());
+  }
+  return {std::move(common), average};
+}
 
 constexpr std::uint64_t different = largest_ballot;  // no size of a block
 
 // The size of all blocks of this rank; a rank without edges agrees with any.
-Ballot one_size(const Vertex& vertex, Collective collective, const Binding& binding) {
+Ballot size_of_all(const Vertex& vertex, Collective collective, const Binding& binding) {
   std::optional<std::uint64_t> size;
   for_blocks(vertex, collective, binding, [&](std::size_t, Bytes bytes) {
     size = size.value_or(bytes) == bytes ? bytes : different;
@@ -133,41 +144,38 @@ Ballot one_size(const Vertex& vertex, Collective collective, const Binding& bind
 }  // namespace
 
 SizePrint::SizePrint(const LocalTopology& topology, Collective collective, const Binding& binding)
-    : one_size_(one_size(topology.vertex, collective, binding)) {
+    : one_size(size_of_all(topology.vertex, collective, binding)) {
   if (!topology.near) return;
-  if (by_number(topology, collective)) entries_ = topology.near->offsets.size();
+  if (numbered(topology, collective)) entries = topology.near->offsets.size();
   bool ends_match = true;
   for (std::size_t i = 0; i < binding.recv.size(); ++i)
     ends_match = ends_match && binding.recv[i].bytes == sent(collective, binding, i).bytes;
-  if (ends_match) listed_ = sizes(binding.send);
+  if (ends_match) listed = sizes(binding.send);
   Hash hash;
-  for (Bytes bytes : listed_) hash.word(bytes);
-  by_number_ = hash.word(ends_match).value();
-}
-
-std::vector<Bytes> SizePrint::common(std::array<bool, count> same,
-                                     std::array<std::uint64_t, count> said) const {
-  if (same[0] && said[0] != different) return std::vector<Bytes>(entries_, said[0]);
-  return same[1] ? listed_ : std::vector<Bytes>{};
+  for (Bytes bytes : listed) hash.word(bytes);
+  by_number = hash.word(ends_match).value();
 }
 
 std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const Binding& binding,
-                                  std::vector<Bytes> found) {
-  if (context.topology().neighbors == 0) return {0};  // there is no block, so none of unknown size
-  if (!found.empty()) return found;
-  check_ends(context, collective, binding);
+                                  const SizePrint& print, const ComparedSizes& compared) {
+  if (context.topology().neighbors > 0) {
+    if (compared.one_size && compared.size != different)
+      return std::vector<Bytes>(print.entries, compared.size);
+    if (compared.by_number && !print.listed.empty()) return print.listed;
+    check_ends(context, collective, binding);
+  }
   return common_sizes(context, collective, binding);
 }
 
-double average_size(Context& context, const std::vector<Bytes>& common, const Binding& binding) {
-  std::vector<Bytes> bytes = common.empty() ? sizes(binding.send) : common;
-  double average = bytes.empty() ? 0
-                                 : std::accumulate(bytes.begin(), bytes.end(), 0.0) /
-                                       static_cast<double>(bytes.size());
-  if (!common.empty()) return average;
-  stay_together(context.comm());
-  reduce_all(&average, 1, MPI_DOUBLE, MPI_MAX, context.comm());
-  return average;
+Sizes sizes_of_call(Context& context, Collective collective, const Binding& binding,
+                    const SizePrint& print, const ComparedSizes& compared) {
+  if (ExactSizes* exact = context.exact_sizes()) return exact->of(collective).sizes;
+  return with_average(context, agree_on_sizes(context, collective, binding, print, compared),
+                      binding);
+}
+
+Sizes sizes_of_equal_ends(Context& context, Collective collective, const Binding& binding) {
+  return with_average(context, common_sizes(context, collective, binding), binding);
 }
 
 }  // namespace tonari

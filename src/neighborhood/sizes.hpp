@@ -3,7 +3,6 @@
 // forward a block must know its size.
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "channels/arguments.hpp"
@@ -12,40 +11,37 @@
 
 namespace tonari {
 
-// Collective. Returns the size of every block, the same on all ranks that send or receive it;
-// allgathers and graphs have one entry for all blocks. The result is empty if ranks differ but
-// every block's two ends agree. Throws Errc::mismatch (naming receiver, block, sender and both
-// sizes) on all ranks if two ends disagree. `found` is what SizePrint::common returned; unless it
-// is empty, nothing has to be exchanged.
-std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const Binding& binding,
-                                  std::vector<Bytes> found);
-
-// Collective. The same for blocks whose two ends are known to agree.
-std::vector<Bytes> common_sizes(Context& context, Collective collective, const Binding& binding);
-
-// Bytes per block, the same on all ranks; collective where sizes are not common.
-double average_size(Context& context, const std::vector<Bytes>& common, const Binding& binding);
-
 // The part of one agreement (engine/wait/agree.hpp) that tells common sizes without exchanging any.
 // Either all blocks have one size, or blocks on a grid have the same sizes by number on all ranks.
-class SizePrint {
- public:
+struct SizePrint {
   SizePrint() = default;
   // `binding` has the blocks that do not exist as the program gave them: on a mesh they tell what
   // their size is elsewhere.
   SizePrint(const LocalTopology& topology, Collective collective, const Binding& binding);
 
-  static constexpr std::size_t count = 2;
-  std::array<Ballot, count> ballots() const { return {one_size_, by_number_}; }
-  // The sizes in the form of agree_on_sizes; empty if the ballots do not tell. Both arguments
-  // belong to ballots().
-  std::vector<Bytes> common(std::array<bool, count> same,
-                            std::array<std::uint64_t, count> said) const;
-
- private:
-  Ballot one_size_{0, true}, by_number_{0, true};
-  std::size_t entries_ = 1;    // of the result where all blocks have one size
-  std::vector<Bytes> listed_;  // by number; empty if this rank's ends differ, and on graphs
+  Ballot one_size{0, true}, by_number{0, true};
+  std::size_t entries = 1;    // of the result where all blocks have one size
+  std::vector<Bytes> listed;  // by number; empty if this rank's ends differ, and on graphs
 };
+
+// What the agreement says of the two ballots.
+struct ComparedSizes {
+  bool one_size = false, by_number = false;  // the same on all ranks
+  std::uint64_t size = 0;                    // the one
+};
+
+// Collective, unless what was compared tells the sizes. Returns the size of every block, the same
+// on all ranks that send or receive it; allgathers and graphs have one entry for all blocks. The
+// result is empty if ranks differ but every block's two ends agree. Throws Errc::mismatch (naming
+// receiver, block, sender and both sizes) on all ranks if two ends disagree.
+std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const Binding& binding,
+                                  const SizePrint& print, const ComparedSizes& compared);
+
+// The same with their average; or what was promised.
+Sizes sizes_of_call(Context& context, Collective collective, const Binding& binding,
+                    const SizePrint& print, const ComparedSizes& compared);
+
+// Collective. The same for blocks whose two ends are known to agree.
+Sizes sizes_of_equal_ends(Context& context, Collective collective, const Binding& binding);
 
 }  // namespace tonari

@@ -5,12 +5,12 @@
 
 namespace tonari {
 
-Compared agree_on_arguments(MPI_Comm comm, MPI_Info info, const std::optional<Error>& error,
+Compared agree_on_arguments(MPI_Comm comm, MPI_Info info, const std::optional<Error>& wrong,
                             std::span<const Alike> things) {
   std::array<Ballot, Vote::ballots_at_once> ballots;
   for (std::size_t k = 0; k < things.size(); ++k) ballots[k] = things[k].ballot;
   Compared compared;
-  compared.same = agree(comm, error, std::span(ballots).first(things.size()), &compared.said);
+  compared.same = agree(comm, wrong, std::span(ballots).first(things.size()), &compared.said);
   for (std::size_t k = 0; k < things.size(); ++k) {
     if (compared.same[k] || !things[k].otherwise) continue;
     if (things[k].otherwise == other_settings) fail_on_different_settings(comm, info);

@@ -39,20 +39,19 @@ struct Compared {
   std::vector<std::uint64_t> said;  // the `values` of agree()
 };
 
-// Collective. Compares one thing; there may be Vote::ballots_at_once of them.
-Compared agree_on_arguments(MPI_Comm comm, MPI_Info info, const std::optional<Error>& error,
-                            std::span<const Alike> things);
-
-// Collective. `read` reads this rank's arguments and may throw. `things` returns an array of what
-// to compare then, and is called even if reading failed. Throws the same on all ranks.
-template <class Read, class Things>
-Compared agree_on_arguments(MPI_Comm comm, MPI_Info info, Output output, Read read, Things things) {
-  const std::optional<Error> error = error_of([&] {
+// What is wrong with this rank's arguments, which `read` reads. Local.
+template <class Read>
+std::optional<Error> wrong_argument(Output output, Read read) {
+  return error_of([&] {
     throw_refusal();
     if (output.name) require(output.address, output.name);
     read();
   });
-  return agree_on_arguments(comm, info, error, std::span<const Alike>(things()));
 }
+
+// Collective. `wrong`: of this rank. Compares at most Vote::ballots_at_once things, which are there
+// even if something is wrong. Throws the same on all ranks.
+Compared agree_on_arguments(MPI_Comm comm, MPI_Info info, const std::optional<Error>& wrong,
+                            std::span<const Alike> things);
 
 }  // namespace tonari

@@ -7,7 +7,6 @@
 #include "request/free_handle.hpp"
 #include "request/guard.hpp"
 #include "request/prepared.hpp"
-#include "request/start_with.hpp"
 
 using namespace tonari;
 

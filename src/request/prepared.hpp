@@ -42,6 +42,10 @@ struct Arrival {
 // The receive blocks by the program's numbers.
 std::vector<Arrival> arrivals(const LocalTopology& topology, const Binding& binding);
 
+// Starts a request with other buffers. Local. function: of the C interface, which the program has
+// called; it takes the buffers of some kinds of requests only. Throws what that says.
+void start_with(tonari_request request, const char* function, const void* const buffers[]);
+
 // What is run, and how that was found out, as far as it is reported.
 struct ChoiceReport : Evidence {
   std::string algorithm, variant, channel, channel_detail;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sparse exchanges with unknown receivers as C functions.
 #include "engine/comm/call_record.hpp"
-#include "engine/comm/comm_context.hpp"
 #include "engine/comm/read_topology.hpp"
 #include "neighborhood/request.hpp"
 #include "sparse/sparse_call.hpp"

@@ -3,14 +3,11 @@
 
 #include <atomic>
 
-#include "base/hash.hpp"
 #include "engine/wait/in_flight.hpp"
-#include "planners/registry.hpp"
 #include "request/guard.hpp"
 #include "request/refusal.hpp"
 #include "request/settings.hpp"
 #include "sparse/pair_messages.hpp"
-#include "topology/virtual_topology.hpp"
 
 namespace tonari {
 
@@ -37,28 +34,6 @@ void put_away(std::unique_ptr<OwnedMessages> messages) {
   constexpr Bytes most = 8 << 20;
   if (messages && messages->result.held() <= most)
     messages.reset(spare.exchange(messages.release()));
-}
-
-SparseMethod read_method(MPI_Info info, int ranks) {
-  using Kind = SparseMethod::Kind;
-  const std::string given = read_settings(info, where::sparse).sparse_algorithm;
-  if (given == "auto") return {Kind::automatic};
-  const std::string name = current_name(given);
-  for (const Kind kind : {Kind::nbx, Kind::personalized})
-    if (name == SparseMethod{kind}.name()) return {kind};
-  const Setting& row = setting("TONARI_SPARSE_ALGORITHM");
-  if (name == "pairwise") {
-    if (ranks <= most_pairwise) return {Kind::pairwise};
-    fail(Errc::algorithm, name_of(row), " is pairwise, which is for up to ", most_pairwise,
-         " ranks, but there are ", ranks);
-  }
-  const int dimensions = mesh_dimensions(name);
-  if (dimensions == 0) refuse_value(row, given);
-  if (dimensions > most_dimensions(ranks))
-    fail(Errc::algorithm, name_of(row), " is ", name, ", but ", ranks,
-         ranks == 1 ? " rank has" : " ranks have", " virtual topologies of 1 to ",
-         most_dimensions(ranks), " dimensions only");
-  return {Kind::store_and_forward, dimensions};
 }
 
 // Collective at the first call for a communicator, and the same object from then on. It lives as
@@ -123,14 +98,12 @@ void SparseCall::read() {
   made_ = take_messages();
   outgoing_.read();
   call_.messages = outgoing_.messages();
-  call_.method = read_method(info_, shared_->ranks());
   const bool forwards = kind_ == Kind::blocking;
-  if (call_.method.kind == SparseMethod::Kind::store_and_forward && !forwards)
-    fail(Errc::algorithm, name_of(setting("TONARI_SPARSE_ALGORITHM")), " is ", call_.method.name(),
-         ", which is for tonari_sparse_alltoallv only");
-  call_.alike = {Hash().bytes(call_.method.name()).value(), outgoing_.element_bytes()};
-  if (call_.method.kind == SparseMethod::Kind::automatic)
-    call_.method = exchange_.fastest(forwards);
+  call_.method = read_method(info_, shared_->ranks(), forwards);
+  const auto [kind, dimensions] = call_.method;
+  call_.alike = {static_cast<std::uint64_t>(kind) << 32 | static_cast<std::uint64_t>(dimensions),
+                 outgoing_.element_bytes()};
+  if (kind == SparseMethod::Kind::automatic) call_.method = exchange_.fastest(forwards);
   made_->name = name_ = call_.method.name();
 }
 

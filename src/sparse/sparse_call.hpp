@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "engine/comm/shared_comm.hpp"
-#include "sparse/outgoing_messages.hpp"
+#include "sparse/read_call.hpp"
 #include "sparse/sparse_exchange.hpp"
 #include "tonari/sparse.h"
 
@@ -29,8 +29,6 @@ class SparseCall final : public LeafExchange {
   SparseCall(std::shared_ptr<SharedComm> shared, const SparseArguments& given, MPI_Info info,
              Kind kind, tonari_messages* place, const std::optional<Error>& error = {});
   ~SparseCall() override;
-  SparseCall(const SparseCall&) = delete;
-  SparseCall& operator=(const SparseCall&) = delete;
 
   // Queues for its turn, and begins if that has come.
   void start() override;

@@ -6,12 +6,12 @@
 #include "request/free_handle.hpp"
 #include "tonari/vector.h"
 #include "vector/box_lists.hpp"
+#include "vector/find_needs.hpp"
 #include "vector/id_lists.hpp"
 #include "vector/make_vector.hpp"
 #include "vector/neighbor_lists.hpp"
 #include "vector/one_shots.hpp"
 #include "vector/range_lists.hpp"
-#include "vector/renumber.hpp"
 #include "vector/request.hpp"
 
 using namespace tonari;

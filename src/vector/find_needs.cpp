@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
+#include "engine/comm/read_topology.hpp"
 #include "engine/wait/agree.hpp"
 #include "mpi/collective.hpp"
 
@@ -29,6 +30,20 @@ FoundNeeds find_needs(const Context& context, BspComm& bsp, const VectorLists& l
   FoundNeeds found{by_rank[static_cast<std::size_t>(context.rank())], OwnedRanges(by_rank)};
   bsp.run_collectively([&] { found.needs = lists.needs(bsp, found.ranges, found.own); });
   return found;
+}
+
+Renumbering renumber(MPI_Comm comm, const VectorLists& lists, Output output) {
+  require_intracommunicator(comm);  // all ranks know
+  const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
+  agree_on_arguments(shared->comm(), MPI_INFO_NULL,
+                     wrong_argument(output, [&] { lists.check(shared->ranks()); }), {});
+  Renumbering made;
+  run_collectively(shared->comm(), [&] {
+    const Context context(shared);
+    FoundNeeds found = find_needs(context, shared->bsp(), lists);
+    made = {found.own, std::move(found.needs.indices)};
+  });
+  return made;
 }
 
 }  // namespace tonari

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/comm/context.hpp"
+#include "request/agree_on_arguments.hpp"
 #include "vector/lists.hpp"
 
 namespace tonari {
@@ -15,5 +16,14 @@ struct FoundNeeds {
 
 // Collective, together on the communicator.
 FoundNeeds find_needs(const Context& context, BspComm& bsp, const VectorLists& lists);
+
+// What values are called once they have consecutive indices: own ones have the range `own`, in the
+// order of their list, and needed ones have `needed`.
+struct Renumbering {
+  OwnedRange own{0, 0};
+  std::vector<std::int64_t> needed;
+};
+// Collective: what tonari_vector_renumber says.
+Renumbering renumber(MPI_Comm comm, const VectorLists& lists, Output output);
 
 }  // namespace tonari

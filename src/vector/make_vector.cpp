@@ -101,17 +101,15 @@ std::unique_ptr<SharedVector> make_vector(MPI_Comm comm, const VectorLists& list
   require_intracommunicator(comm);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(comm);
   Settings settings;
-  agree_on_arguments(
-      shared->comm(), info, output,
-      [&] {
-        if (wrong) throw *wrong;
-        lists.check(shared->ranks());
-        settings = read_vector_settings(info);
-      },
-      [&] {  // requests on the vector compare the rest
-        return std::array{Alike{fingerprint(settings, where::vectors), other_settings},
-                          Alike{static_cast<std::uint64_t>(settings.tune), other_settings}};
-      });
+  const std::optional<Error> error = wrong_argument(output, [&] {
+    if (wrong) throw *wrong;
+    lists.check(shared->ranks());
+    settings = read_vector_settings(info);
+  });
+  // requests on the vector compare the rest
+  agree_on_arguments(shared->comm(), info, error,
+                     std::array{Alike{fingerprint(settings, where::vectors), other_settings},
+                                Alike{static_cast<std::uint64_t>(settings.tune), other_settings}});
   std::unique_ptr<SharedVector> made;
   run_collectively(shared->comm(), [&] {
     made = by_fastest_route(shared, lists, settings);

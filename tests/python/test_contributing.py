@@ -17,7 +17,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 DOCUMENTS = ["CONTRIBUTING.md", "docs/architecture.md", "docs/adr/README.md"]
 RECIPES = ["planner for offsets", "planner for graphs", "channel", "setting"]
 RECIPES += ["family of exchanges", "function to the C interface", "command"]
-FAMILIES = ["neighborhood", "grid", "blocks", "vector"]
+FAMILIES = ["neighborhood", "grid", "blocks", "vector", "in_place", "sparse"]
 CHANNELS = ["native", "onesided", "p2p", "shared", "streams"]
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 QUOTED = re.compile(r"`([^`\n]+)`")
@@ -207,7 +207,12 @@ def test_families_have_the_files_of_their_recipe(family: str) -> None:
     recipe = prose("CONTRIBUTING.md").split("### Add a family of exchanges\n")[1].split("### ")[0]
     files = re.findall(r"^\| `src/blocks/(\w+)\.[ch]pp`", recipe, re.MULTILINE)
     assert len(files) == 6
-    assert [name for name in files if not exists(f"src/{family}/{name}.cpp")] == []
+    lacking = {
+        row["family"]: QUOTED.findall(row["has no"]) for row in rows(recipe) if "family" in row
+    }
+    assert list(lacking) == ["`src/in_place/`", "`src/sparse/`"]
+    missing = [name for name in files if not exists(f"src/{family}/{name}.cpp")]
+    assert missing == lacking.get(f"`src/{family}/`", [])
 
 
 def test_channels_name_their_files_alike() -> None:
@@ -227,6 +232,42 @@ def test_channels_name_their_files_alike() -> None:
             for c in CHANNELS
             if any(exists(f"src/channels/{c}/{name}.{s}") for s in ("cpp", "hpp"))
         ] == folders
+
+
+FUNCTION = r"^\w[\w:<>,&* ]*?[ &*]({})\("
+
+
+def entered(file: str, callers: list[str]) -> set[str]:
+    """Functions that the file's header declares without a body, and that others call."""
+    declared = re.findall(
+        FUNCTION.format(r"\w+") + r"[^{;]*;", code((SOURCE / file).with_suffix(".hpp")), re.M
+    )
+    texts = [code(SOURCE / caller) for caller in callers if caller != file]
+    return {
+        name
+        for name in declared
+        for text in texts
+        if re.search(rf"^ .*\b{name}\(", text, re.M)
+        and not re.search(FUNCTION.format(name), text, re.M)
+    }
+
+
+def test_the_walk_of_a_call_enters_no_file_more_than_twice() -> None:
+    """Each row is called from the file that it names, which comes before it; and of the files that
+    join a call to its plan, the rows have all functions that the walk enters."""
+    walk = [row for row in rows(prose("docs/architecture.md")) if "from" in row]
+    files = [row["file"].strip("`") for row in walk]
+    symbols = [QUOTED.findall(row["symbols"]) for row in walk]
+    assert len(walk) > 20
+    assert [file for file in files if files.count(file) > 2] == []
+    for k, row in enumerate(walk[1:], 1):
+        caller = row["from"].strip("`")
+        assert caller in files[:k], row
+        assert re.search(rf"\b{symbols[k][0]}\b", code(SOURCE / caller)), row
+    for file in set(files[2:]):
+        if file.startswith(("src/neighborhood/", "src/engine/run/")):
+            listed = {s for k, all_ in enumerate(symbols) if files[k] == file for s in all_}
+            assert entered(file, files) <= listed, file
 
 
 @pytest.mark.parametrize("what", RECIPES)

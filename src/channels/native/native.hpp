@@ -27,8 +27,8 @@ struct NativeShape {
 };
 NativeShape native_shape(const Neighborhood& near);  // pure
 
-// The arguments in MPI's form for a communicator that make_graph made. It leaves out neighbors that do not exist, and
-// so their blocks.
+// The arguments in MPI's form for a communicator of make_graph. It leaves out neighbors that do not
+// exist, and so their blocks.
 struct NativeArguments {
   NativeArguments(const Arguments& arguments, const Vertex& vertex, const NativeShape& shape);
 

@@ -23,8 +23,8 @@ std::shared_ptr<SharedLink> connect_segments(const ConnectComm& on,
                                              const std::vector<EdgeMessage>& out,
                                              const SharedLimits& limits, std::string& refusal) {
   std::shared_ptr<SharedLink> link;
-  std::optional<Error> error = error_of(
-      [&] { link = std::make_shared<SharedLink>(on.node, on.rank, in, out, limits); });
+  std::optional<Error> error =
+      error_of([&] { link = std::make_shared<SharedLink>(on.node, on.rank, in, out, limits); });
   // Tells every sender where its messages go. An empty name says that the rank made no inbox.
   const SegmentName mine = link ? link->segment() : SegmentName{};
   std::map<std::int32_t, SegmentName> theirs;

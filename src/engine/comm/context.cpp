@@ -102,4 +102,10 @@ std::shared_ptr<const OwnedComm> Context::graph_for_request() {
   return graph_;
 }
 
+std::shared_ptr<Context> context_on(const std::shared_ptr<SharedComm>& shared) {
+  std::shared_ptr<Context> context = shared->context.lock();
+  if (!context) shared->context = context = std::make_shared<Context>(shared);
+  return context;
+}
+
 }  // namespace tonari

@@ -104,4 +104,8 @@ class Context {
   std::shared_ptr<const OwnedComm> graph_, trial_graph_;
 };
 
+// Local. For exchanges between all ranks; those on one communicator of the program share it as long
+// as one of them lives.
+std::shared_ptr<Context> context_on(const std::shared_ptr<SharedComm>& shared);
+
 }  // namespace tonari

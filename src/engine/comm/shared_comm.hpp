@@ -110,7 +110,7 @@ class SharedComm {
   // the first call.
   const std::vector<std::int32_t>& node_of();
 
-  // Of exchanges between all its ranks (engine/comm/comm_context.hpp).
+  // Of exchanges between all its ranks (context_on).
   std::weak_ptr<Context> context;
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/run/build.hpp"
 
-#include "engine/run/forwarded_sizes.hpp"
 #include "engine/run/native_exchange.hpp"
 #include "engine/run/plan_exchange.hpp"
 
@@ -22,14 +21,13 @@ Packing packing_for(const Plan& plan, const Settings& settings, const Edges& edg
 std::unique_ptr<Exchange> build(Context& context, const Candidate& candidate,
                                 const Settings& settings, const Arguments& arguments, int first_tag,
                                 Wiring wiring) {
-  if (!candidate.planned)
+  if (!wiring.plan)
     return std::make_unique<NativeExchange>(context, arguments, std::move(wiring.graph),
                                             settings.timeout);
-  const Plan plan =
-      wiring.plan ? std::move(*wiring.plan) : plan_of(candidate, settings, context.rank());
+  const Plan& plan = *wiring.plan;
   const ChannelChoice::Part& base = candidate.channel.base;
-  P2pProgram program = base.row->compile({plan, binding_of(candidate, arguments.binding), arguments,
-                                          base.detail, packing_for(plan, settings, wiring.edges)});
+  P2pProgram program = base.row->compile(
+      {plan, wiring.binding, arguments, base.detail, packing_for(plan, settings, wiring.edges)});
   PlanExchange::Options options{first_tag, program.persistent, context.node()};
   // where all goes by the MPI, it gives the core away
   options.wait = {wiring.edges.any() && context.node()->crowded(), settings.timeout};

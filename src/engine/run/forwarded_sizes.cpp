@@ -126,18 +126,4 @@ void exchange_forwarded_sizes(Context& context, std::vector<Candidate>& candidat
     }
 }
 
-Plan plan_of(const Candidate& candidate, const Settings& settings, int rank) {
-  // Blocks may alternate between receive blocks and scratch only if all that share a place have one
-  // size.
-  const Storage storage =
-      candidate.forwarded ? Storage::separate : candidate.channel.base.row->storage;
-  return candidate.planned->plan(rank, {storage, settings.ports});
-}
-
-Binding binding_of(const Candidate& candidate, const Binding& binding) {
-  Binding bound = binding;
-  if (candidate.forwarded) bound.forwarded = *candidate.forwarded;
-  return bound;
-}
-
 }  // namespace tonari

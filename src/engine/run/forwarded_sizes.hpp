@@ -17,9 +17,4 @@ void exchange_forwarded_sizes(Context& context, std::vector<Candidate>& candidat
                               const Problem& problem, const Settings& settings,
                               const Binding& binding);
 
-// The plan that a candidate runs on this rank.
-Plan plan_of(const Candidate& candidate, const Settings& settings, int rank);
-// The binding, completed by the sizes that it takes.
-Binding binding_of(const Candidate& candidate, const Binding& binding);
-
 }  // namespace tonari

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "engine/run/forwarded_sizes.hpp"
 #include "engine/wait/agree.hpp"
 
 namespace tonari {
@@ -19,8 +18,8 @@ Bytes message_bytes(const Plan& plan, OpId op, const Binding& binding) {
 // Connects the messages of one plan, each by the first channel that carries it.
 class Connector {
  public:
-  Connector(const ConnectComm& on, const Binding& binding, bool views, Wiring& wiring)
-      : on_(on), binding_(binding), views_(views), wiring_(wiring) {
+  Connector(const ConnectComm& on, bool views, Wiring& wiring)
+      : on_(on), views_(views), wiring_(wiring) {
     wiring.edges.in.resize(wiring.plan->size());
     wiring.edges.out.resize(wiring.plan->size());
     taken_.resize(wiring.plan->size());
@@ -34,7 +33,7 @@ class Connector {
       if (taken_[op] || !carries(*part.row, (*wiring_.plan)[op])) continue;
       taken_[op] = true;
       const Operation& o = (*wiring_.plan)[op];
-      const EdgeMessage message{o.peer, o.tag, message_bytes(*wiring_.plan, op, binding_)};
+      const EdgeMessage message{o.peer, o.tag, message_bytes(*wiring_.plan, op, wiring_.binding)};
       if (message.bytes == 0) continue;
       (o.kind == Kind::send ? given.out : given.in).push_back(message);
       (o.kind == Kind::send ? out : in).push_back(op);
@@ -55,7 +54,6 @@ class Connector {
   }
 
   const ConnectComm& on_;
-  const Binding& binding_;
   bool views_;
   Wiring& wiring_;
   std::vector<bool> taken_;  // by an earlier channel
@@ -85,11 +83,16 @@ Wiring wire(Context& context, const Candidate& candidate, const Settings& settin
             const Binding& binding, Purpose purpose) {
   if (!candidate.planned) return wire_native(context, purpose);
   Wiring wiring;
+  // Blocks may alternate between receive blocks and scratch only if all that share a place have one
+  // size.
+  const Storage storage =
+      candidate.forwarded ? Storage::separate : candidate.channel.base.row->storage;
+  wiring.plan = candidate.planned->plan(context.rank(), {storage, settings.ports});
+  wiring.binding = binding;
+  if (candidate.forwarded) wiring.binding.forwarded = *candidate.forwarded;
   if (candidate.channel.edges.empty()) return wiring;
-  wiring.plan = plan_of(candidate, settings, context.rank());
-  const Binding bound = binding_of(candidate, binding);
   const ConnectComm on = connect_comm(context);
-  Connector connector(on, bound, settings.recv_view, wiring);
+  Connector connector(on, settings.recv_view, wiring);
   for (const ChannelChoice::Part& part : candidate.channel.edges)
     if (wiring.refusal.empty()) connector.connect(part);
   if (!wiring.refusal.empty()) wiring.edges = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connects the channels of a candidate that carry single messages.
+// Makes the plan of a candidate, and connects its channels that carry single messages.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,9 @@
 namespace tonari {
 
 struct Wiring {
-  std::optional<Plan> plan;                          // of this rank, if connecting needed it
-  Edges edges;                                       // empty if all messages go by MPI
+  std::optional<Plan> plan = {};                     // that the candidate runs on this rank
+  Binding binding = {};                              // completed by the sizes that the plan takes
+  Edges edges = {};                                  // empty if all messages go by MPI
   std::shared_ptr<const OwnedComm> graph = nullptr;  // of MPI's own collectives
   // Why the candidate's channel cannot be used; the same on all ranks. Then the messages of a plan
   // go packed by MPI.
@@ -26,8 +27,8 @@ enum class Purpose { trial, race, request };
 // All ranks of the context, in the form that channels use. It refers to the context.
 ConnectComm connect_comm(Context& context);
 
-// Collective for candidates on channels with edges and for MPI's own collectives, else local and
-// empty. Throws the same error on all ranks.
+// Collective for candidates on channels with edges and for MPI's own collectives, which have no
+// plan; else local. Throws the same error on all ranks.
 Wiring wire(Context& context, const Candidate& candidate, const Settings& settings,
             const Binding& binding, Purpose purpose);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The messages of a sparse exchange: what the program gives, as bytes in memory.
+// A sparse call, and what one rank reads of it: messages as bytes in memory, and the method.
 #pragma once
 
 #include <mpi.h>
@@ -11,6 +11,7 @@
 
 #include "copy/moves.hpp"
 #include "sparse/sparse_message.hpp"
+#include "sparse/sparse_method.hpp"
 
 namespace tonari {
 
@@ -48,5 +49,9 @@ class OutgoingMessages {
   std::vector<SparseMessage> messages_;
   std::unique_ptr<std::byte[]> packed_;
 };
+
+// The method that the settings ask for. forwards: the call may wait for other ranks on the way.
+// Throws Errc::algorithm.
+SparseMethod read_method(MPI_Info info, int ranks, bool forwards);
 
 }  // namespace tonari

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sparse/outgoing_messages.hpp"
+#include "sparse/read_call.hpp"
 
 #include <limits>
 
 #include "copy/walk.hpp"
 #include "mpi/datatype.hpp"
-#include "mpi/mpi_error.hpp"
+#include "planners/registry.hpp"
 #include "request/buffer.hpp"
+#include "request/settings.hpp"
+#include "topology/virtual_topology.hpp"
 
 namespace tonari {
 
@@ -15,8 +17,7 @@ void OutgoingMessages::read() {
   if (given_.sends < 0) fail(Errc::argument, "`sends` is ", given_.sends, on_rank());
   if (given_.type == MPI_DATATYPE_NULL)
     fail(Errc::argument, "`type` is MPI_DATATYPE_NULL", on_rank());
-  MPI_Aint low = 0;
-  check_mpi(MPI_Type_get_extent(given_.type, &low, &extent_), "MPI_Type_get_extent");
+  extent_ = extent_of(given_.type).length;
   element_ = flatten(1, given_.type);
   if (given_.sends == 0) return;
   if (!given_.destinations || !given_.counts)
@@ -73,6 +74,31 @@ void OutgoingMessages::pack() {
     m.address = to;
     to += m.bytes;
   }
+}
+
+SparseMethod read_method(MPI_Info info, int ranks, bool forwards) {
+  using Kind = SparseMethod::Kind;
+  const std::string given = read_settings(info, where::sparse).sparse_algorithm;
+  if (given == "auto") return {Kind::automatic};
+  const std::string name = current_name(given);
+  for (const Kind kind : {Kind::nbx, Kind::personalized})
+    if (name == SparseMethod{kind}.name()) return {kind};
+  const Setting& row = setting("TONARI_SPARSE_ALGORITHM");
+  if (name == "pairwise") {
+    if (ranks <= most_pairwise) return {Kind::pairwise};
+    fail(Errc::algorithm, name_of(row), " is pairwise, which is for up to ", most_pairwise,
+         " ranks, but there are ", ranks);
+  }
+  const int dimensions = mesh_dimensions(name);
+  if (dimensions == 0) refuse_value(row, given);
+  if (dimensions > most_dimensions(ranks))
+    fail(Errc::algorithm, name_of(row), " is ", name, ", but ", ranks,
+         ranks == 1 ? " rank has" : " ranks have", " virtual topologies of 1 to ",
+         most_dimensions(ranks), " dimensions only");
+  if (!forwards)
+    fail(Errc::algorithm, name_of(row), " is ", name,
+         ", which is for tonari_sparse_alltoallv only");
+  return {Kind::store_and_forward, dimensions};
 }
 
 }  // namespace tonari

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Describes what exchanges on a neighborhood are chosen for.
+#pragma once
+
+#include <utility>
+
+#include "channels/table.hpp"
+#include "engine/comm/context.hpp"
+
+namespace tonari {
+
+// Local. The sizes, and whether all blocks are contiguous, are the same on all ranks.
+inline Problem problem_of(Context& context, Collective collective, Sizes sizes, bool contiguous) {
+  return {context.planners(),
+          context.topology().fingerprint,
+          context.topology().neighbors,
+          collective,
+          std::move(sizes),
+          contiguous,
+          context.shares_memory(),
+          context.reads_memory(),
+          context.several_nodes(),
+          all_channels()};
+}
+
+}  // namespace tonari
