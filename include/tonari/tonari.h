@@ -372,12 +372,13 @@ TONARI_API int tonari_allgatherw_init(const void* sendbuf, int sendcount, MPI_Da
  *  - Ranks that make a persistent request where others make a one-shot call are not told, except in
  *    the first call. As with MPI's own collectives, they may wait for ever.
  * A call with the counts, displacements and types of one of the last 16 allocates nothing and, on a
- * node whose ranks are connected, calls no MPI function, wherever its buffers are. If tonari_algorithm, tonari_channel or
- * tonari_progress=thread are asked for when a neighborhood's first call is made, or with
- * cdag_static_buffers, calls are agreed upon by all ranks as above. With tonari_tune online, auto
- * and measure such a call uses what was remembered, else the model. A neighborhood keeps the last 8
- * exchanges so prepared. A call that comes again runs one that no rank is using: it has the same
- * operation, buffers, counts, displacements, and types of the same layout.
+ * node whose ranks are connected, calls no MPI function, wherever its buffers are. If
+ * tonari_algorithm, tonari_channel or tonari_progress=thread are asked for when a neighborhood's
+ * first call is made, or with cdag_static_buffers, calls are agreed upon by all ranks as above.
+ * With tonari_tune online, auto and measure such a call uses what was remembered, else the model. A
+ * neighborhood keeps the last 8 exchanges so prepared. A call that comes again runs one that no
+ * rank is using: it has the same operation, buffers, counts, displacements, and types of the same
+ * layout.
  * Errors: as init; PROMISE. Where the exchange itself fails (MPI) ranks differ. */
 TONARI_API int tonari_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                                void* recvbuf, int recvcount, MPI_Datatype recvtype,

@@ -15,6 +15,8 @@ from pathlib import Path
 
 # With a value of their own: what they say is in the preprocessed text, or names a file.
 IN_TEXT = {"-I", "-isystem", "-D", "-U", "-MF", "-MT", "-MQ", "-o", "-c"}
+# Where files lie, what is warned of, and how much memory the compiler takes.
+NOT_IN_CODE = ("-I", "-D", "-U", "-M", "-W", "--param=ggc-")
 
 
 def options(command: list[str]) -> list[str]:
@@ -23,7 +25,7 @@ def options(command: list[str]) -> list[str]:
     for word in words:
         if word in IN_TEXT:
             next(words, None)
-        elif not word.startswith(("-I", "-D", "-U", "-M")):
+        elif not word.startswith(NOT_IN_CODE):
             kept.append(word)
     return kept
 
