@@ -28,8 +28,8 @@
 #include "base/error.hpp"
 #include "base/lasting.hpp"
 #include "base/setting_table.hpp"
-#include "memory/available.hpp"
 #include "memory/owned.hpp"
+#include "memory/whole_file.hpp"
 
 namespace tonari {
 namespace {
@@ -37,7 +37,7 @@ namespace {
 constexpr std::string_view version_line = "tonari cache 1";
 constexpr std::size_t most_entries = 10'000;
 constexpr std::size_t longest_line = 64 * 1024;
-constexpr off_t largest_file = 64 << 20;  // more was not written by put
+constexpr std::int64_t largest_file = 64 << 20;  // more was not written by put
 constexpr auto longest_wait = std::chrono::seconds(10);
 
 bool is_directory(const std::string& path) {
@@ -55,54 +55,6 @@ bool make_directories(const std::string& path) {
     if (end == std::string::npos) break;
   }
   return is_directory(path);
-}
-
-// The content of a regular file of bearable size, else nothing. Never waits, for instance for the
-// writer of a FIFO. `status` receives what the system says of the file.
-std::optional<std::string> read_file(const std::string& path, off_t most, struct stat& status) {
-  const OpenFile file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (!file || ::fstat(file.descriptor(), &status) != 0 || !S_ISREG(status.st_mode) ||
-      status.st_size > most)
-    return std::nullopt;
-  std::string content(static_cast<std::size_t>(status.st_size), '\0');
-  std::size_t done = 0;
-  while (done < content.size()) {
-    const ssize_t got = ::read(file.descriptor(), content.data() + done, content.size() - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::nullopt;
-    if (got == 0) break;  // it shrank meanwhile
-    done += static_cast<std::size_t>(got);
-  }
-  content.resize(done);
-  return content;
-}
-
-std::optional<std::string> read_file(const std::string& path, off_t most) {
-  struct stat status;
-  return read_file(path, most, status);
-}
-
-bool write_all(int fd, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t put = ::write(fd, content.data(), content.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    content.remove_prefix(static_cast<std::size_t>(put));
-  }
-  return true;
-}
-
-// Readers see the old file or the new one; content that is longer than files may be is not begun.
-// mkostemp makes a file that was not there (mode 0600); rename replaces whatever name is there.
-bool replace_file(const std::string& path, const std::string& content) {
-  if (content.size() > file_limit()) return false;
-  std::string temporary = path + ".XXXXXX";
-  OpenFile file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!file) return false;
-  const bool written = write_all(file.descriptor(), content);
-  if (file.close() && written && ::rename(temporary.c_str(), path.c_str()) == 0) return true;
-  ::unlink(temporary.c_str());
-  return false;
 }
 
 // Waits for the lock, but not forever: some file systems have no locks and a holder may be stopped.
@@ -368,7 +320,7 @@ std::optional<LogGP> loggp_from_text(const std::string& text) {
 }
 
 LogGP read_machine_file(const std::string& path) {
-  constexpr off_t largest = 64 * 1024;
+  constexpr std::int64_t largest = 64 * 1024;
   const std::optional<std::string> content = read_file(path, largest);
   if (!content)
     fail(Errc::file, "machine file '", path,
