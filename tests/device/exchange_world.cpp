@@ -96,10 +96,11 @@ WorldShape passing_around() {
 
 ExchangeWorld::ExchangeWorld(const WorldShape& shape, const SimulatedOptions& options,
                              std::uint64_t seed, const Mutant& mutant, std::int32_t first,
-                             std::int32_t last)
+                             std::int32_t last, const Over& over)
     : shape_(shape),
       device_(options, seed),
-      mutated_(device_, 0),
+      over_(over ? over(device_) : nullptr),
+      mutated_(over_ ? *over_ : device_, 0),
       alone_(options.patience == 0),
       first_(first) {
   mutated_.mutate(mutant);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -39,11 +40,16 @@ WorldShape two_neighbors();
 WorldShape one_way();         // three ranks; nobody hears of those that it sends to
 WorldShape passing_around();  // three ranks in a ring
 
+// Another kind of device over the simulated one, with the same addresses, streams and events.
+using Over = std::function<std::unique_ptr<Device>(SimulatedDevice&)>;
+
 class ExchangeWorld {
  public:
-  // The ranks from `first` to `last` - 1 are played here; connect them before cases run.
+  // The ranks from `first` to `last` - 1 are played here; connect them before cases run. Exchanges
+  // use the device that `over` makes, and programs the simulated one.
   ExchangeWorld(const WorldShape& shape, const SimulatedOptions& options, std::uint64_t seed,
-                const Mutant& mutant = {}, std::int32_t first = 0, std::int32_t last = -1);
+                const Mutant& mutant = {}, std::int32_t first = 0, std::int32_t last = -1,
+                const Over& over = {});
   PackedOffers offers() const;
   void connect(const PackedOffers& offers);
 
@@ -97,6 +103,7 @@ class ExchangeWorld {
 
   WorldShape shape_;
   SimulatedDevice device_;
+  std::unique_ptr<Device> over_;
   MutatedDevice mutated_;
   bool alone_;  // no other process plays ranks
   std::int32_t first_;

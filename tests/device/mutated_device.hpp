@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "device/simulated_device.hpp"
+#include "base/error.hpp"
+#include "device/device.hpp"
 
 namespace tonari::test {
 
@@ -50,7 +51,7 @@ inline std::vector<Mutant> mutants_of(const std::vector<OrderingCall>& calls) {
 class MutatedDevice final : public Device {
  public:
   // `device` must have a stream left: records that were taken out happen there instead.
-  MutatedDevice(SimulatedDevice& device, int number)
+  MutatedDevice(Device& device, int number)
       : device_(device), number_(number), idle_(device.make_stream(number)) {}
   ~MutatedDevice() override { device_.end_stream(idle_); }
 
@@ -152,7 +153,7 @@ class MutatedDevice final : public Device {
     return left;
   }
 
-  SimulatedDevice& device_;
+  Device& device_;
   int number_;
   DeviceStream idle_;
   Mutant mutant_;
