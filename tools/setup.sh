@@ -58,9 +58,13 @@ main() {
     esac
     needs_of "$1"
     look_for "${NEEDS[@]}"
-    [ ${#MISSING[@]} -eq 0 ] || [ "$INSTALL" != no ] || refuse "$1" "${MISSING[@]}"
+    local need needed=()
+    for need in "${MISSING[@]}"; do
+        is_optional "$need" || needed+=("$need")
+    done
+    [ ${#needed[@]} -eq 0 ] || [ "$INSTALL" != no ] || refuse "$1" "${needed[@]}"
     announce
-    [ ${#MISSING[@]} -eq 0 ] || install_missing
+    [ ${#MISSING[@]} -eq 0 ] || [ "$INSTALL" = no ] || install_missing
     leave_out "${MISSING[@]}"
     configure
 }

@@ -9,7 +9,7 @@ needs_of() { # target
     case $1 in
         build | demo | bench) NEEDS+=(mpi) ;;
         docs) NEEDS+=(docs_packages) ;;
-        test) NEEDS+=(checkers openmpi mpich abi intel gtest fftw fftw_mpi fortran) ;;
+        test) NEEDS+=(checkers openmpi mpich abi intel gtest fftw fftw_mpi fortran nvcc) ;;
         *) die "unknown target '$1': build, demo, bench, docs or test" ;;
     esac
     TARGET=$1
@@ -43,6 +43,7 @@ need_row() {
         fftw) echo "FFTW 3|libfftw3-dev|" ;;
         fftw_mpi) echo "FFTW 3 for MPI|libfftw3-mpi-dev|" ;;
         fortran) echo "a Fortran compiler|gfortran|" ;;
+        nvcc) echo "nvcc 13, which compiles kernels for CUDA||PyPI: tools/requirements-cuda.txt" ;;
     esac
 }
 need_what() { need_row "$1" | cut -d '|' -f 1; }
@@ -98,6 +99,18 @@ has_fftw_mpi() {
 
 # Whether an MPI has modules that it can read, CMake finds out.
 has_fortran() { has "${FC:-gfortran}" || has f95 || has flang || has ifx; }
+
+# That of the machine, or the one in the environment; tests/python/test_cuda_kernels.py takes it.
+has_nvcc() {
+    local nvcc
+    for nvcc in nvcc "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc"; do
+        ! "$nvcc" --version 2>/dev/null | grep -qE 'release (1[3-9]|[2-9][0-9])\.' || return 0
+    done
+    has_pins requirements-cuda.txt
+}
+
+# What is not worth a refusal where nothing may be installed: tests are skipped without it.
+is_optional() { [ "$1" = nvcc ]; }
 
 # Sets CXX_FOUND to the first compiler that takes C++20; one named by the user is the only
 # candidate.

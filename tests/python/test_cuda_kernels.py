@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kernels for CUDA are compiled by nvcc: nothing here runs them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2]
+KERNELS = SOURCE / "src/device/cuda_kernels.cu"
+NEWEST_BEFORE = 13
+
+
+def candidates() -> list[Path]:
+    """Of the machine, then of PyPI's packages (tools/requirements-cuda.txt)."""
+    found = [Path(name) for name in [shutil.which("nvcc")] if name]
+    found += [Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin/nvcc")]
+    found += Path(sys.prefix, "lib").glob("python*/site-packages/nvidia/cu*/bin/nvcc")
+    return [path for path in found if path.is_file()]
+
+
+def version(nvcc: Path) -> int:
+    done = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=False)
+    release = re.search(r"release (\d+)\.", done.stdout)
+    return int(release[1]) if release else 0
+
+
+def find_nvcc() -> Path | None:
+    return next((nvcc for nvcc in candidates() if version(nvcc) >= NEWEST_BEFORE), None)
+
+
+@pytest.mark.parametrize("capability", [75, 80, 86, 89, 90, 100, 120])
+def test_kernels_compile_and_keep_to_registers(capability: int, tmp_path: Path) -> None:
+    nvcc = find_nvcc()
+    if nvcc is None:
+        pytest.skip(f"needs nvcc {NEWEST_BEFORE} or newer (tools/requirements-cuda.txt)")
+    image = tmp_path / "kernels.cubin"
+    flags = ["-std=c++17", "-Werror=all-warnings", "-Xptxas=-v", f"-arch=sm_{capability}"]
+    done = subprocess.run(
+        [nvcc, "-cubin", *flags, "-o", image, KERNELS], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    content = image.read_bytes()
+    assert {f".text.{name}".encode() in content for name in kernels()} == {True}
+    used = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores", done.stderr)
+    assert used == [("0", "0")] * len(kernels()), done.stderr
+
+
+def kernels() -> list[str]:
+    names = re.findall(r"__global__ void (\w+)\(", KERNELS.read_text())
+    assert len(names) >= 3
+    return names
+
+
+def test_kernels_include_nothing() -> None:
+    """NVRTC gets the text alone."""
+    assert "#include" not in KERNELS.read_text()
