@@ -79,7 +79,7 @@ def show(outcomes: list[Outcome]) -> None:
 
 
 def main(build: Path) -> int:
-    program = build / "tests" / "cuda_tests"
+    program = build / "tests" / "gpu_tests"
     results = build / "setup" / "test-gpu"
     results.mkdir(parents=True, exist_ok=True)
     there = run(program, THERE, results)

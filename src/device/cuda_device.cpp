@@ -271,12 +271,20 @@ void CudaDevice::wait_flags(DeviceStream stream, std::span<const FlagValue> flag
 DeviceEvent CudaDevice::make_event(int device) {
   const Lock lock(mutex_);
   const Current current(driver_, contexts_.of(device));
+  auto entry = events_.extract(events_.try_emplace(0, device).first);
   cuda::Event event = nullptr;
   driver_.event_create(&event, cuda::event_without_time);
-  return {reinterpret_cast<std::uintptr_t>(event)};
+  entry.key() = reinterpret_cast<std::uintptr_t>(event);
+  return {events_.insert(std::move(entry)).position->first};
 }
 
-void CudaDevice::end_event(DeviceEvent event) { driver_.event_destroy(event_of(event)); }
+void CudaDevice::end_event(DeviceEvent event) {
+  const Lock lock(mutex_);
+  const auto made = events_.extract(event.value);
+  if (made.empty()) fail(Errc::argument, "an event that was ended, or never made");
+  const Current current(driver_, contexts_.of(made.mapped()), Current::IfPossible::if_possible);
+  driver_.event_destroy(event_of(event));
+}
 
 void CudaDevice::record(DeviceStream stream, DeviceEvent event) {
   const Lock lock(mutex_);

@@ -75,6 +75,7 @@ class CudaDevice final : public Device {
   cuda::Launches launches_;
   std::map<std::uintptr_t, cuda::Table> tables_;
   std::uintptr_t next_ = 1;                            // number of a table
+  std::map<std::uintptr_t, int> events_;               // their devices
   std::set<std::pair<int, const void*>> known_flags_;  // that work of a device may use
   bool value_operations_ = false, flushes_ = false;    // of all devices
 };

@@ -23,8 +23,8 @@ Errc code_of(int result) {
 
 // The work that failed is not that of this call, and the device is lost to this process.
 bool is_of_earlier_work(int result) {
-  return result == ecc_uncorrectable || (result >= illegal_address && result <= launch_failed &&
-                                         result != peer_access_already_enabled);
+  return result == ecc_uncorrectable || result == illegal_address || result == launch_timeout ||
+         result == failed_assertion || (result >= hardware_stack_error && result <= launch_failed);
 }
 
 }  // namespace

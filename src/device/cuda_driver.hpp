@@ -35,7 +35,10 @@ enum : int {
   invalid_handle = 400,
   not_ready = 600,
   illegal_address = 700,
+  launch_timeout = 702,
   peer_access_already_enabled = 704,
+  failed_assertion = 710,
+  hardware_stack_error = 714,
   launch_failed = 719,
   first_of_capture = 900,  // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
   last_of_capture = 908    // CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD

@@ -196,7 +196,9 @@ std::byte* Memory::allocate(MemoryKind kind, int device, Bytes bytes) {
   if (kind == MemoryKind::host)
     fail(Errc::argument, "memory of the host alone is not allocated by a device");
   if (bytes == 0) fail(Errc::argument, "an allocation of a device has at least one byte");
-  if (kind == MemoryKind::pinned) device = 0;  // in the context of any
+  // Pinned memory is allocated in the context of any device. A context takes memory of its device,
+  // so that is the caller's, if it has one.
+  if (kind == MemoryKind::pinned && (device < 0 || device >= contexts_.count())) device = 0;
   contexts_.check(device);
   if (kind == MemoryKind::device) bytes = in_blocks(bytes);
   const How how = kind == MemoryKind::pinned    ? How::pinned

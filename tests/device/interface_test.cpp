@@ -116,6 +116,15 @@ TEST_P(AnyDevice, OrdersStreamsByEvents) {
   EXPECT_EQ(p->read(own, 64), bytes(64, 2));
 }
 
+TEST_P(AnyDevice, EndsAnEventOnce) {
+  const auto p = program();
+  const DeviceEvent event = p->device.make_event(0);
+  p->device.record(p->first, event);
+  p->device.synchronize(event);
+  p->device.end_event(event);
+  expect_mistake([&] { p->device.end_event(event); }, "an event that was ended, or never made");
+}
+
 TEST_P(AnyDevice, OrdersStreamsByFlags) {
   const auto p = program();
   for (const MemoryKind kind : {MemoryKind::device, MemoryKind::pinned}) {

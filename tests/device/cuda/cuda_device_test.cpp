@@ -45,7 +45,11 @@ TEST(CudaDriver, SaysWhatIsWrongWithIt) {
   const auto with = [](int result) {
     return opening([result](FakeDriver& fake) { fake.fails_at = 0, fake.fails_with = result; });
   };
-  expect_sentence(with(700), Errc::internal, {"work that the device got earlier has failed"});
+  for (const int of_earlier_work : {214, 700, 702, 710, 714, 719})
+    expect_sentence(with(of_earlier_work), Errc::internal,
+                    {"work that the device got earlier has failed, as cuInit tells"});
+  for (const int of_this_call : {701, 705, 712})
+    expect_sentence(with(of_this_call), Errc::internal, {"cuInit of CUDA's driver failed"});
   expect_sentence(with(901), Errc::active, {"is not allowed while a stream is captured"});
 }
 
@@ -113,6 +117,16 @@ TEST(CudaMemory, SaysWhyOthersCannotMapIt) {
   EXPECT_TRUE(contains(why(managed), "managed memory has no handle")) << why(managed);
   for (std::byte* const at : {pool, other, pinned, managed})
     expect_sentence(error_of([&] { on.cuda.export_memory(at); }), Errc::argument, {why(at)});
+}
+
+// A context takes hundreds of megabytes of a device.
+TEST(CudaMemory, NeedsNoContextOfOtherDevices) {
+  CudaOnFake on(two());
+  for (const MemoryKind kind : {MemoryKind::pinned, MemoryKind::device, MemoryKind::managed})
+    on.cuda.free(on.cuda.allocate(kind, 1, 64));
+  const auto& calls = fake_driver().calls;
+  EXPECT_EQ(std::count(calls.begin(), calls.end(), "cuDevicePrimaryCtxRetain"), 1);
+  on.cuda.free(on.cuda.allocate(MemoryKind::pinned, -1, 64));  // in any context
 }
 
 // As a framework's allocator makes it: consecutive mappings, which one buffer may span.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The devices of this machine, for `make test-gpu` (tools/test_gpu.py).
+// The tests of the interface, on devices of this machine: `make test-gpu` (tools/test_gpu.py) runs
+// each in a process of its own, since a driver does not survive a fork.
 #include <gtest/gtest.h>
 
 #include <iostream>
 
+#include "device/any_device.hpp"
 #include "device/cuda_device.hpp"
 
 namespace tonari::test {
@@ -26,5 +28,13 @@ TEST(Gpu, IsThere) {
   EXPECT_EQ(device->memory_at(memory).kind, MemoryKind::device);
 }
 
+std::shared_ptr<Device> of_this_machine(int devices) {
+  auto made = std::make_shared<CudaDevice>();
+  return made->devices() < devices ? nullptr : made;
+}
+
 }  // namespace
+
+INSTANTIATE_TEST_SUITE_P(Gpu, AnyDevice, testing::Values(DeviceKind{"gpu", of_this_machine}));
+
 }  // namespace tonari::test

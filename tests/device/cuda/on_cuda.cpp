@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The tests of the interface, over the driver that the tests play.
 #include "device/any_device.hpp"
 #include "device/cuda/on_fake.hpp"
 
@@ -22,18 +23,11 @@ std::shared_ptr<Device> cuda_without_value_operations(int devices) {
   });
 }
 
-// The real one, for `make test-gpu`.
-std::shared_ptr<Device> of_this_machine(int devices) {
-  auto made = std::make_shared<CudaDevice>();
-  return made->devices() < devices ? nullptr : made;
-}
-
 }  // namespace
 
 INSTANTIATE_TEST_SUITE_P(Cuda, AnyDevice,
                          testing::Values(DeviceKind{"cuda", cuda},
                                          DeviceKind{"cuda_without_value_operations",
                                                     cuda_without_value_operations}));
-INSTANTIATE_TEST_SUITE_P(Gpu, AnyDevice, testing::Values(DeviceKind{"gpu", of_this_machine}));
 
 }  // namespace tonari::test

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The tests of the interface, on the simulated device.
 #include "device/any_device.hpp"
 #include "device/simulated_device.hpp"
 
