@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "neighborhood/first_one_shots.hpp"
 
+#include <functional>
+
 #include "engine/wait/agree.hpp"
 #include "neighborhood/agree_on_call.hpp"
 #include "one_shot/connect_streams.hpp"
@@ -50,14 +52,16 @@ void begin(const Call& call, Output output) {
   Context& context = *call.near->context;
   FirstOneShots made;
   LocalArguments mine;
-  (void)agree_on_call(call, Use::one_shot, output, mine, [&] {
+  const auto make = [&] {
     made.wait = {context.node()->crowded(), mine.settings.timeout};
     made.tune = mine.settings.tune;
     made.left = context.settings().connect_after;
     made.calls = std::make_unique<OneShots>(call.near->context, streams_by_mpi(context), HopTable{},
                                             made.wait);
     made.calls->expect(call, output.name != nullptr);
-  });
+  };
+  // by reference: a copy would take memory, and who has none must not stay away
+  (void)agree_on_call(call, Use::one_shot, output, mine, std::ref(make));
   context.take_tags(stream_tags);
   FirstOneShots& first = call.near->first_one_shots = std::move(made);
   Streams& streams = first.calls->streams();

@@ -15,6 +15,7 @@
 #include "engine/sparse_calls.hpp"
 #include "engine/vector_calls.hpp"
 #include "engine/wait/agree.hpp"
+#include "support/connect_after.hpp"
 #include "support/graph_exchange.hpp"
 
 namespace tonari::test {
@@ -122,6 +123,15 @@ struct Once : Init {
   void drop() override {
     tonari_wait(request);
     Init::drop();
+  }
+};
+
+// Its ranks connect later.
+struct FirstOnce : Once {
+  using Once::Once;
+  void set_up() override {
+    const ConnectAfter calls("8");
+    Once::set_up();
   }
 };
 
@@ -298,6 +308,8 @@ inline const Named calls[] = {
     init_call("GraphOnesided", true, Operation::alltoallv, "off", "shared+onesided"),
     once_call<Once>("AlltoallOnce", false, Operation::alltoall),
     once_call<Once>("GraphAlltoallvOnce", true, Operation::alltoallv),
+    once_call<FirstOnce>("AlltoallFirst", false, Operation::alltoall),
+    once_call<FirstOnce>("GraphAlltoallvFirst", true, Operation::alltoallv),
     once_call<OnceMore>("AlltoallNewShape", false, Operation::alltoall),
     once_call<OnceMore>("GraphAlltoallvNewShape", true, Operation::alltoallv),
     named<Measure>("MeasureMachine"),

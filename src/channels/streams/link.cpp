@@ -48,6 +48,7 @@ struct Streams::Rings {
   std::size_t board_bytes, at = board_at + round_up(board_bytes, MessageRing::alignment);
   std::vector<std::size_t> peers;  // that are on this node
   std::vector<RingName> mine = {}, theirs = {};
+  std::optional<Error> error = std::nullopt;  // why this rank has none
 };
 
 Streams::Streams(const ConnectComm& on, std::vector<NeighborEdges> neighbors,
@@ -67,7 +68,7 @@ Streams::Streams(const ConnectComm& on, std::vector<NeighborEdges> neighbors,
     theirs[k] = peers_[k].sent_numbers;
     theirs[k].push_back(eager_part);
   }
-  const std::optional<Error> error = error_of([&] { make_rings(rings); });
+  rings.error = error_of([&] { make_rings(rings); });
   ControlMessages told(on.comm, segment_names);
   for (std::size_t k = 0; k < count_; ++k) {
     if (theirs[k].size() > 1) told.recv(std::span(theirs[k]), peers_[k].edges.rank);
@@ -77,12 +78,11 @@ Streams::Streams(const ConnectComm& on, std::vector<NeighborEdges> neighbors,
     told.recv(std::span(&rings.theirs[n], 1), peers_[rings.peers[n]].edges.rank);
     told.send(std::span(&rings.mine[n], 1), peers_[rings.peers[n]].edges.rank);
   }
-  bool shares = false;
-  std::string refusal;  // then all go by MPI
-  told.exchange([&] { shares = all_have_memory(on, error, refusal); });
+  // A rank without rings tells empty names here. What it lacks memory for elsewhere ends all.
+  told.exchange([&] { on.agree(std::nullopt); });
   for (std::size_t k = 0; k < count_; ++k)
     std::copy_n(theirs[k].begin(), peers_[k].sent_numbers.size(), peers_[k].sent_numbers.begin());
-  if (!shares || !attach(on, rings)) {
+  if (!attach(on, rings)) {
     own_ = {};
     for (std::size_t k = 0; k < count_; ++k) {
       peers_[k].out.reset(), peers_[k].in.reset();
@@ -129,9 +129,12 @@ void Streams::make_rings(Rings& rings) {
     rings.mine[n] = {own_.name(), rings.at + n * bytes, payload};
 }
 
-// Collective. Whether ranks of the nodes share memory now, all that could.
-bool Streams::attach(const ConnectComm& on, const Rings& rings) {
-  const std::optional<Error> error = error_of([&] {
+// Collective. Whether ranks of the nodes share memory now, all that could. A rank that finds no
+// rings of another lets that one say why.
+bool Streams::attach(const ConnectComm& on, Rings& rings) {
+  const auto has_none = [](const RingName& name) { return name.payload == 0; };
+  const bool all_made = std::ranges::none_of(rings.theirs, has_none);
+  const auto attach_all = [&] {
     for (std::size_t n = 0; n < rings.peers.size(); ++n) {
       StreamPeer& peer = peers_[rings.peers[n]];
       const RingName &mine = rings.mine[n], &name = rings.theirs[n];
@@ -149,9 +152,10 @@ bool Streams::attach(const ConnectComm& on, const Rings& rings) {
       peer.shared = true;
       peer.reads_memory = on.reads_memory;
     }
-  });
-  std::string refusal;
-  if (!all_have_memory(on, error, refusal)) return false;
+  };
+  if (!rings.error && all_made) rings.error = error_of(attach_all);
+  std::string refusal;  // then all go by MPI
+  if (!all_have_memory(on, rings.error, refusal)) return false;
   own_.finish_attach();
   any_shared_ = !rings.peers.empty();
   return true;

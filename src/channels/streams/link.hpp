@@ -97,7 +97,7 @@ class Streams {
   struct Rings;
   void make_peers(std::vector<NeighborEdges> neighbors);
   void make_rings(Rings& rings);
-  bool attach(const ConnectComm& on, const Rings& rings);
+  bool attach(const ConnectComm& on, Rings& rings);
   void open_mpi(StreamPeer& peer, int first_tag, std::size_t sent, std::size_t received);
   bool has_left_by_mpi(const StreamPeer& peer) const;
 
