@@ -51,7 +51,7 @@ __device__ void move_words(const Move& move) {
 }
 
 // One block per move of a table, in the widest words that its addresses, lengths and strides allow.
-extern "C" __global__ void tonari_move(const Move* table) {
+extern "C" __global__ void move_tiles(const Move* table) {
   const Move move = table[blockIdx.x];
   unsigned long long bits = reinterpret_cast<unsigned long long>(move.to) |
                             reinterpret_cast<unsigned long long>(move.from) | move.length;
@@ -70,7 +70,7 @@ extern "C" __global__ void tonari_move(const Move* table) {
 
 // ---- flags, by one thread, where streams have no operations for them
 
-extern "C" __global__ void tonari_write_flags(FlagList flags) {
+extern "C" __global__ void write_flags(FlagList flags) {
   for (unsigned k = 0; k < flags.count; ++k) {
     __threadfence_system();
     *static_cast<volatile unsigned long long*>(flags.of[k].flag) = flags.of[k].value;
@@ -78,7 +78,7 @@ extern "C" __global__ void tonari_write_flags(FlagList flags) {
 }
 
 // Until each flag is at least its value: the difference, as a signed number, is not negative.
-extern "C" __global__ void tonari_wait_flags(FlagList flags) {
+extern "C" __global__ void wait_flags(FlagList flags) {
   for (unsigned k = 0; k < flags.count; ++k) {
     const volatile unsigned long long* const flag = flags.of[k].flag;
     while (static_cast<long long>(*flag - flags.of[k].value) < 0) {

@@ -45,9 +45,9 @@ const Launches::Loaded& Launches::loaded(int device) {
   Loaded loaded;
   driver_.module_load(&loaded.module, image.c_str());
   const std::optional<Error> error = error_of([&] {
-    driver_.module_get_kernel(&loaded.move, loaded.module, "tonari_move");
-    driver_.module_get_kernel(&loaded.write_flags, loaded.module, "tonari_write_flags");
-    driver_.module_get_kernel(&loaded.wait_flags, loaded.module, "tonari_wait_flags");
+    driver_.module_get_kernel(&loaded.move, loaded.module, "move_tiles");
+    driver_.module_get_kernel(&loaded.write_flags, loaded.module, "write_flags");
+    driver_.module_get_kernel(&loaded.wait_flags, loaded.module, "wait_flags");
     loaded_.emplace(device, loaded);
   });
   if (!error) return loaded_.at(device);

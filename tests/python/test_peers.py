@@ -23,7 +23,12 @@ from command_line import PATIENCE
 from tonari.benchmark.launch import ANY_RANKS
 
 BUILT, needs_build, each_mpi = built.marks("tonari_peers")
-SETTINGS = {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_TIMEOUT": "1", "TONARI_TUNE": "off"}
+SETTINGS = {
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "TONARI_TIMEOUT": "1",
+    "TONARI_TUNE": "off",
+    "TONARI_CONNECT_AFTER": "0",  # through shared memory from the first call on
+}
 ENVIRONMENT = ANY_RANKS | built.TAKE_TURNS | SETTINGS
 # The MPI itself does not read other processes' memory.
 NO_READS_BY_MPI = {

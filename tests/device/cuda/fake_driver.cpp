@@ -290,7 +290,7 @@ void launch_flags(Stream stream, FlagList list, bool write) {
 
 constexpr int not_supported = 801;
 
-constexpr const char* kernels[] = {"tonari_move", "tonari_write_flags", "tonari_wait_flags"};
+constexpr const char* kernels[] = {"move_tiles", "write_flags", "wait_flags"};
 
 struct IpcContent {
   std::int64_t process;

@@ -28,7 +28,7 @@ void run_move_kernel(std::span<const Move> table, unsigned threads) {
   on_device::blockDim.x = threads;
   for (on_device::blockIdx.x = 0; on_device::blockIdx.x < table.size(); ++on_device::blockIdx.x)
     for (on_device::threadIdx.x = 0; on_device::threadIdx.x < threads; ++on_device::threadIdx.x)
-      on_device::tonari_move(moves);
+      on_device::move_tiles(moves);
 }
 
 }  // namespace tonari::test

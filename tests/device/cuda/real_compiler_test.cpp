@@ -20,11 +20,11 @@ TEST(Nvrtc, CompilesTheKernels) {
     EXPECT_TRUE(
         image.starts_with("\x7f"
                           "ELF"));
-    for (const char* kernel : {"tonari_move", "tonari_write_flags", "tonari_wait_flags"})
+    for (const char* kernel : {"move_tiles", "write_flags", "wait_flags"})
       EXPECT_NE(image.find(kernel), image.npos) << kernel;
   }
   // one that this compiler does not know yet: assembly for the newest that it knows
-  EXPECT_NE(cuda::compiled_kernels(999, driver, "").find(".entry tonari_move("), std::string::npos);
+  EXPECT_NE(cuda::compiled_kernels(999, driver, "").find(".entry move_tiles("), std::string::npos);
 }
 
 }  // namespace
