@@ -9,8 +9,14 @@
 
 namespace tonari {
 
+// All have told theirs right after the agreement, so this waits for no rank's next call. A message
+// that nobody received could be taken for one of a later communicator with the same number.
 ToldNumbers::~ToldNumbers() {
-  if (mpi_usable() && abandon(std::span(requests_), [](std::size_t k) { return k % 2 == 1; }))
+  if (!mpi_usable()) return;
+  const double deadline = MPI_Wtime() + 1;
+  for (MPI_Request& request : requests_)
+    if (request != MPI_REQUEST_NULL) (void)is_over(request, deadline);
+  if (abandon(std::span(requests_), [](std::size_t k) { return k % 2 == 1; }))
     leak(std::move(peers_));
 }
 

@@ -17,7 +17,6 @@ namespace tonari {
 
 class ToldNumbers {
  public:
-  // What nobody received until then is taken back.
   ToldNumbers(std::shared_ptr<const OwnedComm> comm, int tag) : comm_(std::move(comm)), tag_(tag) {}
   ~ToldNumbers();
   ToldNumbers(const ToldNumbers&) = delete;
