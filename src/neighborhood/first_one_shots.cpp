@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "base/setting_table.hpp"
 #include "engine/wait/agree.hpp"
 #include "neighborhood/agree_on_call.hpp"
 #include "one_shot/connect_streams.hpp"
