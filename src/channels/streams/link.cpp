@@ -46,7 +46,7 @@ struct RingName {
 // What neighbors on a node tell each other, to share memory.
 struct Streams::Rings {
   std::size_t board_bytes, at = board_at + round_up(board_bytes, MessageRing::alignment);
-  std::vector<std::size_t> peers;  // that are on this node
+  std::vector<std::size_t> peers = {};  // that are on this node
   std::vector<RingName> mine = {}, theirs = {};
   std::optional<Error> error = std::nullopt;  // why this rank has none
 };
@@ -55,33 +55,10 @@ Streams::Streams(const ConnectComm& on, std::vector<NeighborEdges> neighbors,
                  const std::shared_ptr<const OwnedComm>& comm, int first_tag,
                  std::size_t board_bytes)
     : node_(on.node), comm_(comm), rank_(on.rank) {
-  make_peers(std::move(neighbors));
-  Rings rings{.board_bytes = board_bytes, .peers = {}};
-  for (std::size_t k = 0; k < count_; ++k)
-    if (node_->here(peers_[k].edges.rank)) rings.peers.push_back(k);
-  rings.mine.resize(rings.peers.size()), rings.theirs.resize(rings.peers.size());
-  // with the numbers of blocks goes the room of a receive
-  std::vector<std::vector<std::uint32_t>> mine(count_), theirs(count_);
-  for (std::size_t k = 0; k < count_; ++k) {
-    mine[k] = peers_[k].edges.received_numbers;
-    mine[k].push_back(static_cast<std::uint32_t>(room_for(count_)));
-    theirs[k] = peers_[k].sent_numbers;
-    theirs[k].push_back(eager_part);
-  }
-  rings.error = error_of([&] { make_rings(rings); });
-  ControlMessages told(on.comm, segment_names);
-  for (std::size_t k = 0; k < count_; ++k) {
-    if (theirs[k].size() > 1) told.recv(std::span(theirs[k]), peers_[k].edges.rank);
-    if (mine[k].size() > 1) told.send(std::span(mine[k]), peers_[k].edges.rank);
-  }
-  for (std::size_t n = 0; n < rings.peers.size(); ++n) {
-    told.recv(std::span(&rings.theirs[n], 1), peers_[rings.peers[n]].edges.rank);
-    told.send(std::span(&rings.mine[n], 1), peers_[rings.peers[n]].edges.rank);
-  }
-  // A rank without rings tells empty names here. What it lacks memory for elsewhere ends all.
-  told.exchange([&] { on.agree(std::nullopt); });
-  for (std::size_t k = 0; k < count_; ++k)
-    std::copy_n(theirs[k].begin(), peers_[k].sent_numbers.size(), peers_[k].sent_numbers.begin());
+  make_peers(std::move(neighbors), first_tag);
+  Rings rings{.board_bytes = board_bytes};
+  make_rings(rings);
+  const std::vector<std::size_t> rooms = tell_all(on, rings);
   if (!attach(on, rings)) {
     own_ = {};
     for (std::size_t k = 0; k < count_; ++k) {
@@ -90,25 +67,24 @@ Streams::Streams(const ConnectComm& on, std::vector<NeighborEdges> neighbors,
     }
   }
   for (std::size_t k = 0; k < count_; ++k)
-    if (!peers_[k].shared) open_mpi(peers_[k], first_tag, theirs[k].back(), room_for(count_));
-  farewell_tag_ = first_tag + tag_of_farewell;
+    if (!peers_[k].shared) open_mpi(peers_[k], first_tag, rooms[k], room_for(count_));
 }
 
 Streams::Streams(std::shared_ptr<const Node> node, std::int32_t rank,
                  std::vector<NeighborEdges> neighbors, const std::shared_ptr<const OwnedComm>& comm,
                  int first_tag)
     : node_(std::move(node)), comm_(comm), rank_(rank) {
-  make_peers(std::move(neighbors));
+  make_peers(std::move(neighbors), first_tag);
   told_numbers_ = std::make_unique<ToldNumbers>(comm_, first_tag + tag_of_numbers);
   for (std::size_t k = 0; k < count_; ++k) {
     const NeighborEdges& edges = peers_[k].edges;
     told_numbers_->add(edges.rank, edges.received_numbers, edges.sent.size());
     open_mpi(peers_[k], first_tag, eager_part, eager_part);
   }
-  farewell_tag_ = first_tag + tag_of_farewell;
 }
 
-void Streams::make_peers(std::vector<NeighborEdges> neighbors) {
+void Streams::make_peers(std::vector<NeighborEdges> neighbors, int first_tag) {
+  farewell_tag_ = first_tag + tag_of_farewell;
   count_ = neighbors.size();
   peers_ = std::make_unique<StreamPeer[]>(count_);
   theirs_.resize(count_);
@@ -121,12 +97,46 @@ void Streams::make_peers(std::vector<NeighborEdges> neighbors) {
 }
 
 void Streams::make_rings(Rings& rings) {
-  if (rings.peers.empty()) return;
-  const std::size_t payload = frame_for(rings.peers.size()),
-                    bytes = MessageRing::bytes_for(payload);
-  own_ = Segment::create(rings.at + rings.peers.size() * bytes);
-  for (std::size_t n = 0; n < rings.peers.size(); ++n)
-    rings.mine[n] = {own_.name(), rings.at + n * bytes, payload};
+  for (std::size_t k = 0; k < count_; ++k)
+    if (node_->here(peers_[k].edges.rank)) rings.peers.push_back(k);
+  const std::size_t count = rings.peers.size();
+  rings.mine.resize(count), rings.theirs.resize(count);
+  if (count == 0) return;
+  rings.error = error_of([&] {
+    const std::size_t payload = frame_for(count), bytes = MessageRing::bytes_for(payload);
+    own_ = Segment::create(rings.at + count * bytes);
+    for (std::size_t n = 0; n < count; ++n)
+      rings.mine[n] = {own_.name(), rings.at + n * bytes, payload};
+  });
+}
+
+// Collective: where rings are, and how receivers number blocks. Returns the room of a receive of
+// each peer.
+std::vector<std::size_t> Streams::tell_all(const ConnectComm& on, Rings& rings) {
+  std::vector<std::vector<std::uint32_t>> mine(count_), theirs(count_);  // the room comes last
+  for (std::size_t k = 0; k < count_; ++k) {
+    mine[k] = peers_[k].edges.received_numbers;
+    mine[k].push_back(static_cast<std::uint32_t>(room_for(count_)));
+    theirs[k] = peers_[k].sent_numbers;
+    theirs[k].push_back(eager_part);
+  }
+  ControlMessages told(on.comm, segment_names);
+  for (std::size_t k = 0; k < count_; ++k) {
+    if (theirs[k].size() > 1) told.recv(std::span(theirs[k]), peers_[k].edges.rank);
+    if (mine[k].size() > 1) told.send(std::span(mine[k]), peers_[k].edges.rank);
+  }
+  for (std::size_t n = 0; n < rings.peers.size(); ++n) {
+    told.recv(std::span(&rings.theirs[n], 1), peers_[rings.peers[n]].edges.rank);
+    told.send(std::span(&rings.mine[n], 1), peers_[rings.peers[n]].edges.rank);
+  }
+  std::vector<std::size_t> rooms(count_);
+  // A rank without rings tells empty names. What it lacks memory for elsewhere ends all.
+  told.exchange([&] { on.agree(std::nullopt); });
+  for (std::size_t k = 0; k < count_; ++k) {
+    rooms[k] = theirs[k].back();
+    std::copy_n(theirs[k].begin(), peers_[k].sent_numbers.size(), peers_[k].sent_numbers.begin());
+  }
+  return rooms;
 }
 
 // Collective. Whether ranks of the nodes share memory now, all that could. A rank that finds no

@@ -95,8 +95,9 @@ class Streams {
 
  private:
   struct Rings;
-  void make_peers(std::vector<NeighborEdges> neighbors);
+  void make_peers(std::vector<NeighborEdges> neighbors, int first_tag);
   void make_rings(Rings& rings);
+  std::vector<std::size_t> tell_all(const ConnectComm& on, Rings& rings);
   bool attach(const ConnectComm& on, Rings& rings);
   void open_mpi(StreamPeer& peer, int first_tag, std::size_t sent, std::size_t received);
   bool has_left_by_mpi(const StreamPeer& peer) const;
