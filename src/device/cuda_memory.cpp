@@ -266,7 +266,7 @@ Memory::~Memory() {
     for (std::size_t again = 1; held.how == How::opened && again < held.uses; ++again)
       (void)error_of(once);
   }
-  for (const auto& [number, region] : regions_)
+  for (const auto& [number, region] : regions_.all())
     (void)driver_.allocation_release.result(region.allocation);
 }
 
@@ -404,39 +404,24 @@ Bytes Memory::granularity(int device) const {
 }
 
 DeviceRegion Memory::make_region(int device, Bytes bytes) {
-  const Bytes unit = granularity(device);
-  if (bytes == 0 || bytes % unit != 0)
-    fail(Errc::argument, "a region of ", bytes, " bytes is no multiple of the granularity of ",
-         unit, " bytes");
+  check_region_bytes(bytes, granularity(device));
   const AllocationProperties wanted = properties(device);
-  const auto entry = regions_.try_emplace(next_region_, Region{0, device, bytes}).first;
-  const int result = driver_.allocation_create.result(&entry->second.allocation, bytes, &wanted, 0);
-  if (result != success) regions_.erase(entry);
+  const DeviceRegion made = regions_.add({0, device, bytes});
+  const int result =
+      driver_.allocation_create.result(&regions_[made].allocation, bytes, &wanted, 0);
+  if (result != success) (void)regions_.take(made);
   if (result == out_of_memory)
     fail(Errc::memory, "device ", device, " has no ", bytes, " bytes left for a region");
   driver_.allocation_create.check(result);
-  return {next_region_++};
+  return made;
 }
 
 void Memory::free_region(DeviceRegion region) {
-  const auto found = regions_.find(region.number);
-  if (found == regions_.end())
-    fail(Errc::argument, "region ", region.number, " was freed before, or never made");
-  const Allocation allocation = found->second.allocation;
-  regions_.erase(found);
-  driver_.allocation_release(allocation);
+  driver_.allocation_release(regions_.take(region).allocation);
 }
 
 std::byte* Memory::map_regions(std::span<const DeviceRegion> regions) {
-  std::vector<Region> shown;
-  for (const DeviceRegion& region : regions) {
-    const auto found = regions_.find(region.number);
-    if (found == regions_.end())
-      fail(Errc::argument, "region ", region.number, " was freed, or never made");
-    shown.push_back(found->second);
-  }
-  if (shown.empty()) fail(Errc::argument, "a mapping has at least one region");
-  return map(shown);
+  return map(regions_.of(regions));
 }
 
 std::vector<Access> Memory::access_of(int device) const {

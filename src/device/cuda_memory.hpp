@@ -12,6 +12,7 @@
 #include "base/checked.hpp"
 #include "device/cuda_contexts.hpp"
 #include "device/device.hpp"
+#include "device/regions.hpp"
 #include "memory/owned.hpp"
 
 namespace tonari::cuda {
@@ -82,8 +83,7 @@ class Memory {
   const Contexts& contexts_;
   const Driver& driver_;
   Addresses held_;
-  std::map<std::int64_t, Region> regions_;
-  std::int64_t next_region_ = 0;
+  Regions<Region> regions_;
   mutable std::map<Address, OpenFile> descriptors_;  // of what was exported by them
 };
 

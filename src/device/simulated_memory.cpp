@@ -215,30 +215,14 @@ std::byte* SimulatedMemory::import_memory(const MemoryHandle& handle) {
 
 DeviceRegion SimulatedMemory::make_region(int device, Bytes bytes) {
   check_device(device);
-  if (bytes == 0 || bytes % granularity != 0)
-    fail(Errc::argument, "a region of ", bytes, " bytes is no multiple of the granularity of ",
-         SimulatedMemory::granularity, " bytes");
-  regions_[next_region_] = make(MemoryKind::device, device, bytes);
-  return {next_region_++};
+  check_region_bytes(bytes, granularity);
+  return regions_.add(make(MemoryKind::device, device, bytes));
 }
 
-void SimulatedMemory::free_region(DeviceRegion region) {
-  const auto found = regions_.find(region.number);
-  if (found == regions_.end())
-    fail(Errc::argument, "region ", region.number, " was freed before, or never made");
-  regions_.erase(found);
-}
+void SimulatedMemory::free_region(DeviceRegion region) { (void)regions_.take(region); }
 
 std::byte* SimulatedMemory::map_regions(std::span<const DeviceRegion> regions) {
-  std::vector<Region> shown;
-  for (const DeviceRegion& region : regions) {
-    const auto found = regions_.find(region.number);
-    if (found == regions_.end())
-      fail(Errc::argument, "region ", region.number, " was freed, or never made");
-    shown.push_back(found->second);
-  }
-  if (shown.empty()) fail(Errc::argument, "a mapping has at least one region");
-  return show(shown, false);
+  return show(regions_.of(regions), false);
 }
 
 // ---- addresses

@@ -12,6 +12,7 @@
 
 #include "base/checked.hpp"
 #include "device/device.hpp"
+#include "device/regions.hpp"
 #include "device/simulated_order.hpp"
 #include "memory/mapped_file.hpp"
 #include "memory/owned.hpp"
@@ -112,8 +113,7 @@ class SimulatedMemory {
   SimulatedOptions options_;
   std::vector<std::weak_ptr<const SimulatedRegion>> made_;
   std::map<std::uintptr_t, OwnRange> ranges_;
-  std::map<std::int64_t, Region> regions_;  // without an address of their own
-  std::int64_t next_region_ = 0;
+  Regions<Region> regions_;
   std::deque<Mapping> freed_;  // the last ones: no other memory gets their addresses
   mutable SharedRange last_;   // that was found
   mutable bool shared_ = false;
