@@ -4,10 +4,8 @@
 // MPI.
 #include <dirent.h>
 
-#include "support/connect_after.hpp"
 #include "support/counting.hpp"
-#include "support/graph_exchange.hpp"
-#include "support/one_shot.hpp"
+#include "support/graph_one_shots.hpp"
 
 namespace {
 
@@ -22,45 +20,26 @@ int open_files() {
   return files;
 }
 
-class FirstOneShots : public testing::Test {
+class FirstOneShots : public testing::Test, protected GraphOneShots {
  protected:
   void SetUp() override {
     if (ranks < 2) GTEST_SKIP() << "exchanges with another rank";
     Edges edges;
     for (int r = 0; r < ranks; ++r)
       edges.emplace_back(r, (r + 1) % ranks), edges.emplace_back(r, (r + ranks - 1) % ranks);
-    graph = make_graph(ranks, edges);
+    ring = make_graph(ranks, edges);
   }
   void TearDown() override { EXPECT_OK(tonari_neighborhood_free(&near)); }
 
-  void make(const char* after) {
-    const ConnectAfter calls(after);
-    ASSERT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &near));
-  }
+  void make(const char* after) { make_on(ring, after); }
   Buffers buffers(unsigned seed) const {
     Random common(seed);
-    Random mine(common() + static_cast<unsigned>(rank));
-    return make_buffers(mine, graph, rank, Operation::alltoallv, {4, 50, true, false, seed});
+    return random(common, Operation::alltoallv, {4, 50, true, false, seed});
   }
-  Counts blocking(Buffers& b, int round) {
-    b.prepare(rank, round);
+  int meetings(Buffers& b, int round) {
     arm();
-    const int code = call(b.op, b.out, b.in, near);
-    const Counts counts = disarm();
-    EXPECT_OK(code);
-    EXPECT_EQ(b.wrong(graph, rank, round), "") << "round " << round;
-    return counts;
-  }
-  tonari_request begin(Buffers& b, int round) {
-    tonari_request request = TONARI_REQUEST_NULL;
-    b.prepare(rank, round);
-    EXPECT_OK(icall(b.op, b.out, b.in, near, &request));
-    return request;
-  }
-  void finish(Buffers& b, tonari_request& request, int round) {
-    EXPECT_OK(tonari_wait(request));
-    EXPECT_OK(tonari_request_free(&request));
-    EXPECT_EQ(b.wrong(graph, rank, round), "") << "round " << round;
+    blocking(b, round);
+    return static_cast<int>(disarm().collectives);
   }
   std::string channel_of(tonari_request request) const {
     tonari_request_info info;
@@ -68,27 +47,25 @@ class FirstOneShots : public testing::Test {
     return info.channel;
   }
 
-  int rank = world_rank(), ranks = world_size();
-  Graph graph;
-  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  Graph ring;
 };
 
 TEST_F(FirstOneShots, MeetOnceAndThenNoMore) {
   make("3");
   Buffers b = buffers(1);
   const int files = open_files();
-  EXPECT_EQ(blocking(b, 0).collectives, 1) << "the arguments";
-  for (int round : {1, 2}) EXPECT_EQ(blocking(b, round).collectives, 0) << round;
+  EXPECT_EQ(meetings(b, 0), 1) << "the arguments";
+  for (int round : {1, 2}) EXPECT_EQ(meetings(b, round), 0) << round;
   EXPECT_EQ(open_files(), files) << "no memory is shared";
-  EXPECT_EQ(blocking(b, 3).collectives, 3) << "that all have memory, that they see it, the end";
-  EXPECT_EQ(blocking(b, 4).collectives, 0);
+  EXPECT_EQ(meetings(b, 3), 3) << "that all have memory, that they see it, the end";
+  EXPECT_EQ(meetings(b, 4), 0);
 }
 
 TEST_F(FirstOneShots, ConnectAtOnceIfAsked) {
   make("0");
   Buffers b = buffers(2);
-  EXPECT_EQ(blocking(b, 0).collectives, 4) << "the arguments, and to connect";
-  EXPECT_EQ(blocking(b, 1).collectives, 0);
+  EXPECT_EQ(meetings(b, 0), 4) << "the arguments, and to connect";
+  EXPECT_EQ(meetings(b, 1), 0);
 }
 
 // What was begun before ranks connect ends after it, in any order, and says how it goes.
@@ -100,10 +77,10 @@ TEST_F(FirstOneShots, GoOnWhileRanksConnect) {
   tonari_request after = begin(third, 2);
   EXPECT_EQ(channel_of(after), "shared");
   blocking(fourth, 3);
-  if (rank % 2) finish(third, after, 2);
-  finish(second, also, 1);
-  finish(first, before, 0);
-  if (rank % 2 == 0) finish(third, after, 2);
+  if (rank % 2) finish(third, after, 2, false);
+  finish(second, also, 1, rank % 2);
+  finish(first, before, 0, false);
+  if (rank % 2 == 0) finish(third, after, 2, true);
 }
 
 // A rank whose exchange failed in the middle cannot go on, and says so where all would connect.

@@ -4,44 +4,18 @@
 // those who exchange with the rank that is wrong, while all others go on.
 #include <unistd.h>
 
-#include "support/connect_after.hpp"
-#include "support/graph_exchange.hpp"
-#include "support/one_shot.hpp"
+#include "support/graph_one_shots.hpp"
 
 namespace {
 
 using namespace tonari::test;
 
 // After how many calls ranks connect.
-class Streams : public testing::TestWithParam<const char*> {
+class Streams : public testing::TestWithParam<const char*>, protected GraphOneShots {
  protected:
   void TearDown() override { EXPECT_OK(tonari_neighborhood_free(&near)); }
 
-  void make(const Graph& of_all) {
-    graph = of_all;
-    const ConnectAfter after(GetParam());
-    ASSERT_OK(create_adjacent(MPI_COMM_WORLD, graph.of[rank], MPI_INFO_NULL, &near));
-  }
-  Buffers random(Random& common, Operation op, const Sizes& sizes) const {
-    Random mine(common() + 977u * static_cast<unsigned>(rank));
-    return make_buffers(mine, graph, rank, op, sizes);
-  }
-  void blocking(Buffers& b, int round) {
-    b.prepare(rank, round);
-    EXPECT_OK(call(b.op, b.out, b.in, near));
-    EXPECT_EQ(b.wrong(graph, rank, round), "") << name(b.op) << " round " << round;
-  }
-  tonari_request begin(Buffers& b, int round) {
-    tonari_request request = TONARI_REQUEST_NULL;
-    b.prepare(rank, round);
-    EXPECT_OK(icall(b.op, b.out, b.in, near, &request));
-    return request;
-  }
-  void finish(Buffers& b, tonari_request& request, int round, bool by_test) {
-    EXPECT_OK(complete(request, by_test));
-    EXPECT_OK(tonari_request_free(&request));
-    EXPECT_EQ(b.wrong(graph, rank, round), "") << name(b.op) << " round " << round;
-  }
+  void make(const Graph& of_all) { make_on(of_all, GetParam()); }
   // Whether an edge leads from here to there, or back.
   bool hears(int other) const {
     const auto lists = [&](const std::vector<int>& list) {
@@ -62,9 +36,7 @@ class Streams : public testing::TestWithParam<const char*> {
     return std::string(tonari_last_error()).find(words) != std::string::npos;
   }
 
-  int rank = world_rank(), ranks = world_size(), last = world_size() - 1;
-  Graph graph;
-  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  int last = world_size() - 1;
   Nodes nodes;
 };
 

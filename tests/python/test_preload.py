@@ -16,7 +16,7 @@ from unittest import mock
 import built
 import pytest
 from built import more
-from command_line import PATIENCE, call, fits, refused
+from command_line import PATIENCE, fits, refused
 from conftest import Run
 from tonari import preload
 from tonari.benchmark.launch import ANY_RANKS
@@ -32,7 +32,6 @@ MPIS = {
 }
 # Intel MPI cannot be told to take turns, and is there for what it does not let through tonari.
 CASES = [mpi if number == 0 else more(mpi) for number, mpi in enumerate(MPIS) if mpi != "abi-intel"]
-WIDE = [mpi for mpi in MPIS if mpi in ("mpich", "abi")]
 pytestmark = pytest.mark.skipif(not MPIS, reason="needs a build (TONARI_BUILD)")
 each_mpi = pytest.mark.parametrize("mpi", CASES or ["none"])
 each_size = pytest.mark.parametrize("ranks", [more(1), 2, 3, more(5), more(8)])
@@ -52,13 +51,6 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The program as each MPI compiles it."""
     folder = tmp_path_factory.mktemp("unmodified")
     return {mpi: compiled(mpi, folder / mpi, *PARTS) for mpi in MPIS}
-
-
-@pytest.fixture(scope="session")
-def large_programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The same with large counts, which MPICH has."""
-    folder, flags = tmp_path_factory.mktemp("large"), ("-DLARGE_COUNTS",)
-    return {mpi: compiled(mpi, folder / mpi, *PARTS, flags=flags) for mpi in WIDE}
 
 
 def path_of(mpi: str) -> dict[str, str]:
@@ -414,105 +406,6 @@ def test_wrong_sizes_end_with_a_sentence(job: Any, mpi: str) -> None:
 def test_errors_are_returned(job: Any, mpi: str, way: str) -> None:
     done, _ = job(mpi, 3, "errors", TONARI_PRELOAD=way)
     assert done.returncode == 0, done.stderr
-
-
-# ---- large counts, which MPICH has
-
-INITS = {form + "_init" for form in FORMS}
-CALLS = {
-    "exchanges": FORMS,
-    "begun": FORMS | BEGUN,
-    "persistent": FORMS | INITS,
-    "in-place": IN_PLACE,
-}
-
-
-def told_of(mpi: str, ranks: int, program: Path, *words: str, **settings: str) -> Any:
-    """The rows of a program in this folder."""
-    launch = [MPIS[mpi]["mpiexec"], "-n", str(ranks), str(program), *words]
-    done = call("run", "--json", "rows.json", "--", *launch, **(ANY_RANKS | settings))
-    assert done.returncode == 0, done.stderr
-    return json.loads(Path("rows.json").read_text())
-
-
-@pytest.fixture
-def there(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TONARI_BUILD", str(built.CONFIG.parent.absolute()))
-
-
-@pytest.mark.parametrize(
-    ("mpi", "ranks"),
-    [(mpi, 3) if mpi == "mpich" else more(mpi, 3) for mpi in WIDE]
-    + [more(mpi, ranks) for mpi in WIDE for ranks in (1, 2, 5, 8)],
-)
-@pytest.mark.parametrize("what", CALLS)
-def test_large_counts(
-    there: None, large_programs: dict[str, Path], mpi: str, ranks: int, what: str
-) -> None:
-    program = large_programs[mpi]
-    if what == "persistent" and not drives(mpi, program):
-        pytest.skip("MPICH 4 itself waits for ever here")
-    words = [what] if what == "in-place" else [what, "distinct"]
-    rows = told_of(mpi, ranks, program, *words, TONARI_PRELOAD="tonari")
-    told = {row["call"] for row in rows} - {"MPI_Start"}
-    assert told == {name + "_c" for name in CALLS[what]}
-    for row in rows:
-        begun = row["call"].removesuffix("_c") in BEGUN
-        assert row["through_tonari"] == (row["calls"] if drives(mpi, program) or not begun else 0)
-
-
-@pytest.mark.more
-@pytest.mark.parametrize("mpi", WIDE)
-def test_a_block_of_more_than_two_gigabytes(there: None, mpi: str) -> None:
-    if os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") < 6 << 30:
-        pytest.skip("needs 6 GiB of memory")
-    program = compiled(mpi, Path("huge").absolute(), "huge.c")
-    rows = told_of(mpi, 1, program, TONARI_PRELOAD="tonari")
-    assert len(rows) == 5 if drives(mpi, program) else 4, "four calls, and MPI_Start"
-    moved = [row for row in rows if not row["call"].endswith("_init_c")]
-    assert all(row["bytes"] > 1 << 31 for row in moved if row["through_tonari"])
-    assert sum(row["through_tonari"] for row in rows) == (5 if drives(mpi, program) else 2)
-
-
-# ---- Fortran, in its three forms
-
-FORTRAN = FOLDER / "unmodified.f90"
-FORMS_OF_FORTRAN = ["mpif", "mpi", "mpi_f08"]
-WITH_FORTRAN = [
-    more(mpi) if number else mpi
-    for number, mpi in enumerate(mpi for mpi in MPIS if not mpi.startswith("abi"))
-]
-
-
-def fortran_compiler(mpi: str) -> str | None:
-    """A path; nothing where there is none."""
-    wrapper = re.sub(r"mpicxx(?=[^/]*$)", "mpifort", MPIS[mpi]["mpicxx"])
-    return shutil.which(wrapper) if shutil.which("gfortran") else None
-
-
-@pytest.mark.parametrize("binding", FORMS_OF_FORTRAN)
-@pytest.mark.parametrize("mpi", WITH_FORTRAN)
-def test_fortran_programs(
-    tonari: Run, tmp_path: Path, mpi: str, binding: str, monkeypatch: Any
-) -> None:
-    compiler = fortran_compiler(mpi)
-    if not compiler:
-        pytest.skip("there is no gfortran, or no wrapper for it")
-    source, program = tmp_path / "unmodified.F90", tmp_path / "unmodified"
-    source.write_text(FORTRAN.read_text())
-    flags = [f"-DBINDING_{binding}", "-g", "-fallow-argument-mismatch"]
-    subprocess.run([compiler, *flags, source, "-o", program], check=True, cwd=tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TONARI_BUILD", str(built.CONFIG.parent.absolute()))
-    launch = [MPIS[mpi]["mpiexec"], "-n", "3", str(program)]
-    variables = ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_PRELOAD": "tonari"}
-    done = tonari("run", "--json", "rows.json", "--", *launch, **variables)
-    assert done.returncode == 0, done.stderr
-    rows = {row["call"]: row for row in json.loads(Path("rows.json").read_text())}
-    assert rows["MPI_Neighbor_alltoall"]["through_tonari"] == 3 * 20
-    expected = 3 * 20 if drives(mpi, program) else 0
-    assert rows["MPI_Ineighbor_alltoall"]["through_tonari"] == expected
 
 
 # ---- a wrong MPI
