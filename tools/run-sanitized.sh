@@ -36,9 +36,9 @@ cmake -G Ninja -S "$source" -B "$tree" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
         ${root:+"-DTONARI_${mpi^^}_ROOT=$root"} \
     "-DGTEST_ROOT=$(cached GTEST_ROOT)" "-DPython_EXECUTABLE=$(cached Python_EXECUTABLE)" \
         >"$tree/configure.txt" || { cat "$tree/configure.txt"; exit 1; }
-targets=(core_tests "api_tests_$mpi" "blocks_tests_$mpi" "grid_tests_$mpi"
+targets=(core_tests cuda_tests "api_tests_$mpi" "blocks_tests_$mpi" "grid_tests_$mpi"
     "vector_tests_$mpi" "tonari_preload_$mpi" "tonari_advise_$mpi")
-tests="^(core\.[0-9]+|(exchange|errors|blocks|grid|vector)\.$mpi\.(2|3)"
+tests="^(core\.[0-9]+|cuda\.0|(exchange|errors|blocks|grid|vector)\.$mpi\.(2|3)"
 tests+="|in_place\.$mpi\.2)$"
 rm -rf "$tree/results"
 cmake --build "$tree" --target "${targets[@]}"
