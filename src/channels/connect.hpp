@@ -53,13 +53,14 @@ inline bool all_have_memory(const ConnectComm& on, const std::optional<Error>& m
   }
 }
 
-// For Channel::connect.
+// For Channel::connect: the messages of one plan, and what has become of them.
 struct Connecting {
   const ConnectComm& on;
   const std::string& detail;
-  bool views;                        // receive blocks are read where they arrive
-  std::vector<EdgeMessage> in, out;  // of this rank
-  std::string refusal = {};          // why they cannot be connected, the same on all ranks
+  bool views;                            // receive blocks are read where they arrive
+  std::vector<EdgeMessage> in, out;      // of this rank
+  std::shared_ptr<Link> link = nullptr;  // null: they are not connected
+  std::string refusal = {};              // why, the same on all ranks
 };
 
 }  // namespace tonari

@@ -93,9 +93,10 @@ void Swapper::connect(const std::vector<SwapBlock>& blocks) {
         limits.cells == 1)
       break;
   agree_on_rings(limits, sizes.empty());
-  if (limits.chunk > 0)
-    link_ = connect_segments(connect_comm(context_), messages, messages, limits, refusal_);
-  else
+  SharedMessages rings{messages, messages, limits};
+  if (limits.chunk > 0 && connect_segments(connect_comm(context_), {&rings, 1}, refusal_))
+    link_ = rings.link;
+  else if (limits.chunk == 0)
     refusal_ = text("cells for the ranks of a node do not fit into tonari_inplace_memory (",
                     settings_.memory, " bytes on this rank)");
 }

@@ -19,7 +19,6 @@
 
 namespace tonari {
 
-class Link;         // channels/link.hpp
 struct Compiling;   // channels/connect.hpp
 struct Connecting;  // likewise
 struct P2pProgram;  // channels/p2p/program.hpp
@@ -71,9 +70,9 @@ struct Channel {
   Storage storage = Storage::separate;  // of plans whose blocks all have a known size
   // Binds a plan (Carries::plan).
   P2pProgram (*compile)(const Compiling&) = nullptr;
-  // Collective: connects single messages. Null, with the reason in Connecting::refusal, if that is
-  // not possible; throws the same error on all ranks.
-  std::shared_ptr<Link> (*connect)(Connecting&) = nullptr;
+  // Collective: connects single messages, those of each plan by a link of its own. A plan whose
+  // messages cannot be connected gets the reason instead; throws the same error on all ranks.
+  void (*connect)(std::span<Connecting>) = nullptr;
 };
 
 // The channels that the messages of one candidate use.

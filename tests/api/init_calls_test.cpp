@@ -96,4 +96,27 @@ TEST_F(InitCalls, RequestsThatAreRemembered) {
   EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
+// Whether a race has three candidates over shared memory or one: ranks meet, and tell each other
+// where their memory is, as often.
+TEST_F(InitCalls, CandidatesAreConnectedTogether) {
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  make(&near);
+  tonari_request request = TONARI_REQUEST_NULL;
+  init(near, &request);  // finds out about the machine
+  EXPECT_OK(tonari_request_free(&request));
+  const Info one{
+      {"tonari_channel", "shared"}, {"tonari_algorithm", "linear"}, {"tonari_tune", "off"}};
+  const Counts alone = init(near, &request, one);
+  EXPECT_OK(tonari_request_free(&request));
+  const Counts race = init(near, &request);
+  const std::string several = tonari_request_describe(request);
+  EXPECT_NE(several.find("online"), std::string::npos) << several;
+  EXPECT_LE(race.collectives, alone.collectives + 3)
+      << "what is remembered, and twice that all are in the race\n"
+      << several;
+  EXPECT_EQ(race.sends, alone.sends) << several;
+  EXPECT_OK(tonari_request_free(&request));
+  EXPECT_OK(tonari_neighborhood_free(&near));
+}
+
 }  // namespace

@@ -112,9 +112,11 @@ constexpr Channel late{
     .understands = [](const std::string& word) { return number_after(word, late_by) > 0; },
     .price = [](const Offer& offer,
                 const std::string&) { return price(*offer.variant, offer.problem.sizes, {}, {}); },
-    .connect = [](Connecting& given) -> std::shared_ptr<Link> {
-      return std::make_shared<LateLink>(given, number_after(given.detail, late_by));
-    }};
+    .connect =
+        [](std::span<Connecting> plans) {
+          for (Connecting& given : plans)
+            given.link = std::make_shared<LateLink>(given, number_after(given.detail, late_by));
+        }};
 
 // ---- Exchanges over it
 

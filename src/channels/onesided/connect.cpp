@@ -26,17 +26,19 @@ OneSided::Options window_options(const std::string& detail) {
   return options;
 }
 
-std::shared_ptr<Link> connect_windows(Connecting& given) {
-  OneSided::Options options = window_options(given.detail);
-  options.free = room_for_windows(*given.on.node);
-  options.node = given.on.node->ranks();
-  given.on.agree(std::nullopt);  // from here on the channel agrees in its own way
-  try {
-    return OneSided::make(given.on.windows(), given.out, given.in, options);
-  } catch (const Error& error) {
-    if (error.code() != Errc::mpi) throw;
-    given.refusal = error.what();
-    return nullptr;
+// Each takes what the others before it have left.
+void connect_windows(std::span<Connecting> plans) {
+  for (Connecting& given : plans) {
+    OneSided::Options options = window_options(given.detail);
+    options.free = room_for_windows(*given.on.node);
+    options.node = given.on.node->ranks();
+    given.on.agree(std::nullopt);  // from here on the channel agrees in its own way
+    try {
+      given.link = OneSided::make(given.on.windows(), given.out, given.in, options);
+    } catch (const Error& error) {
+      if (error.code() != Errc::mpi) throw;
+      given.refusal = error.what();
+    }
   }
 }
 

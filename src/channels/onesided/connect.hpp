@@ -2,6 +2,7 @@
 // Connects messages through windows, as the words of a channel's detail ask for.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "channels/connect.hpp"
@@ -16,6 +17,6 @@ inline constexpr const char* ready_tree = "ready tree of ";
 OneSided::Options window_options(const std::string& detail);
 
 // For Channel::connect. If no window can be made, or memory is too small, the channel is not used.
-std::shared_ptr<Link> connect_windows(Connecting& given);
+void connect_windows(std::span<Connecting> plans);
 
 }  // namespace tonari

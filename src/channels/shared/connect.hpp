@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,15 +21,19 @@ inline constexpr Bytes worth_single_copy = 16 * 1024;
 // not known here.
 SharedLimits shared_limits(const std::string& detail);
 
-// Collective. `in` and `out` are messages between this rank and others of its node. Returns null,
-// with the reason, on all ranks if some lack memory; null, too, where a receiver has made nothing.
-// Other errors are thrown on all ranks.
-std::shared_ptr<SharedLink> connect_segments(const ConnectComm& on,
-                                             const std::vector<EdgeMessage>& in,
-                                             const std::vector<EdgeMessage>& out,
-                                             const SharedLimits& limits, std::string& refusal);
+// Messages of one plan between this rank and others of its node.
+struct SharedMessages {
+  std::vector<EdgeMessage> in, out;
+  SharedLimits limits;
+  std::shared_ptr<SharedLink> link = nullptr;
+};
 
-// For Channel::connect.
-std::shared_ptr<Link> connect_shared(Connecting& given);
+// Collective. Makes the links of all these plans; ranks meet as often as for one. Returns false,
+// with the reason, on all ranks if some lack memory; then there is no link. Other errors are thrown
+// on all ranks.
+bool connect_segments(const ConnectComm& on, std::span<SharedMessages> plans, std::string& refusal);
+
+// For Channel::connect. Where memory does not suffice for all plans, some may get a link.
+void connect_shared(std::span<Connecting> plans);
 
 }  // namespace tonari

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "channels/connect.hpp"
 #include "engine/comm/context.hpp"
@@ -28,7 +30,10 @@ enum class Purpose { trial, race, request };
 ConnectComm connect_comm(Context& context);
 
 // Collective for candidates on channels with edges and for MPI's own collectives, which have no
-// plan; else local. Throws the same error on all ranks.
+// plan; else local. Several are connected together: ranks meet for each channel, not for each
+// candidate. Throws the same error on all ranks.
+std::vector<Wiring> wire(Context& context, std::span<const Candidate> candidates,
+                         const Settings& settings, const Binding& binding, Purpose purpose);
 Wiring wire(Context& context, const Candidate& candidate, const Settings& settings,
             const Binding& binding, Purpose purpose);
 

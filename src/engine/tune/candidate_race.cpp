@@ -44,15 +44,15 @@ CandidateRace build_candidate_race(Context& context, const Choice& choice, const
   context.reserve_tags(tags + 1);
   CandidateRace made{nullptr, {}, tags + 1, {}};
   std::vector<OnlineExchange::Contender> contenders;
-  for (const Candidate& c : all) {
-    Wiring wiring = wire(context, c, settings, arguments.binding, Purpose::race);
-    if (!wiring.refusal.empty()) {
-      made.refusal = wiring.refusal;
+  std::vector<Wiring> wirings = wire(context, all, settings, arguments.binding, Purpose::race);
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    if (!wirings[c].refusal.empty()) {
+      made.refusal = wirings[c].refusal;
       continue;
     }
-    contenders.push_back({c.label(), build(context, c, settings, arguments, context.first_tag(),
-                                           std::move(wiring))});
-    made.candidates.push_back(c);
+    contenders.push_back({all[c].label(), build(context, all[c], settings, arguments,
+                                                context.first_tag(), std::move(wirings[c]))});
+    made.candidates.push_back(all[c]);
   }
   if (contenders.size() < 2) return made;
   std::vector<std::string> labels;

@@ -117,10 +117,8 @@ class Trial {
     std::size_t tags = 0;
     for (const Candidate& c : candidates) tags = std::max(tags, c.tags());
     context.reserve_tags(tags);
-    std::vector<Wiring> wirings;
-    for (const Candidate& candidate : candidates)
-      wirings.push_back(
-          wire(context, candidate, settings, shadow.arguments().binding, Purpose::trial));
+    std::vector<Wiring> wirings =
+        wire(context, candidates, settings, shadow.arguments().binding, Purpose::trial);
     run_collectively(context.comm(), [&] {
       for (std::size_t c = 0; c < candidates.size(); ++c) {
         timings_.push_back({{}, candidates[c], wirings[c].refusal});
