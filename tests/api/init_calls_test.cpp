@@ -99,7 +99,7 @@ TEST_F(InitCalls, RequestsThatAreRemembered) {
 // Whether a race has three candidates over shared memory or one: ranks meet, and tell each other
 // where their memory is, as often.
 TEST_F(InitCalls, CandidatesAreConnectedTogether) {
-  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL, second = TONARI_NEIGHBORHOOD_NULL;
   make(&near);
   tonari_request request = TONARI_REQUEST_NULL;
   init(near, &request);  // finds out about the machine
@@ -108,7 +108,8 @@ TEST_F(InitCalls, CandidatesAreConnectedTogether) {
       {"tonari_channel", "shared"}, {"tonari_algorithm", "linear"}, {"tonari_tune", "off"}};
   const Counts alone = init(near, &request, one);
   EXPECT_OK(tonari_request_free(&request));
-  const Counts race = init(near, &request);
+  make(&second);
+  const Counts race = init(second, &request);
   const std::string several = tonari_request_describe(request);
   EXPECT_NE(several.find("online"), std::string::npos) << several;
   EXPECT_LE(race.collectives, alone.collectives + 3)
@@ -117,6 +118,7 @@ TEST_F(InitCalls, CandidatesAreConnectedTogether) {
   EXPECT_EQ(race.sends, alone.sends) << several;
   EXPECT_OK(tonari_request_free(&request));
   EXPECT_OK(tonari_neighborhood_free(&near));
+  EXPECT_OK(tonari_neighborhood_free(&second));
 }
 
 }  // namespace
