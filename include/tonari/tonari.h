@@ -262,6 +262,10 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *           hold data on its way to other ranks. Init touches neither buffer.
  *           Send and receive blocks, and two receive blocks, must not overlap (checked). Blocks of
  *           one array that interleave are fine.
+ *  sendbuf, recvbuf
+ *           may be memory of a GPU of CUDA, on each rank for itself and each side for itself. All
+ *           blocks of a side then are on one device. They are staged through pinned memory of the
+ *           host, which the request holds; tonari_request_describe says so.
  *  info     keys. They override those of the neighborhood, and are overridden by the environment
  *           variable in parentheses. Values must be the same on all ranks (checked, except for the
  *           timeout). A key that begins with tonari_ or cdag_ and does not exist is an ARGUMENT
@@ -426,7 +430,8 @@ TONARI_API int tonari_iallgatherw(const void* sendbuf, int sendcount, MPI_Dataty
                                   tonari_neighborhood near, tonari_request* request);
 
 /* Starts the exchange and returns at once. Every rank of the neighborhood must start it. Allocates
- * nothing, makes no collective call.
+ * nothing, makes no collective call. With send blocks in memory of a GPU it returns when these are
+ * packed into memory of the host; what writes them must be complete before.
  * Errors: ARGUMENT (null, or of a one-shot call), ACTIVE (already started), MPI. */
 TONARI_API int tonari_start(tonari_request request);
 /* The same with other buffers than the request was made with: a solver can exchange any of its

@@ -54,6 +54,9 @@ struct Drivers {
   std::atomic<unsigned long long> loads{0};  // of libraries, ever, when they were looked for
   std::atomic<CudaAttribute*> cuda{nullptr};
   std::atomic<HipAttributesOf*> hip{nullptr};
+  std::atomic<OnOtherGpu*> other{nullptr};
+
+  bool any() const { return cuda || hip || other; }
 };
 Drivers& drivers() { return lasting<Drivers>(); }
 
@@ -96,15 +99,24 @@ void look_for_gpu_drivers() noexcept {
   const std::lock_guard lock(all.mutex);
   if (!all.cuda) all.cuda = function<CudaAttribute>("cuPointerGetAttribute", "libcuda.so");
   if (!all.hip) all.hip = function<HipAttributesOf>("hipPointerGetAttributes", "libamdhip64.so");
-  gpu_driver_known = all.cuda || all.hip;
+  gpu_driver_known = all.any();
   all.loads.store(loads, std::memory_order_release);
+}
+
+void ask_of_gpu_memory(OnOtherGpu* other) noexcept {
+  Drivers& all = drivers();
+  const std::lock_guard lock(all.mutex);
+  all.other = other;
+  gpu_driver_known = all.any();
 }
 
 bool asks_gpu_drivers(const void* address) noexcept {
   if (!address) return false;
   CudaAttribute* const cuda = drivers().cuda;
   HipAttributesOf* const hip = drivers().hip;
-  return (cuda && only_cuda_reads(cuda, address)) || (hip && only_hip_reads(hip, address));
+  OnOtherGpu* const other = drivers().other;
+  return (cuda && only_cuda_reads(cuda, address)) || (hip && only_hip_reads(hip, address)) ||
+         (other && other(address));
 }
 
 }  // namespace tonari

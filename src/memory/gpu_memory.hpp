@@ -10,6 +10,11 @@ namespace tonari {
 // Looks for drivers (CUDA's and HIP's) if the program has loaded a library since the last time.
 void look_for_gpu_drivers() noexcept;
 
+// Another one that is asked from now on, whatever is loaded: that of devices without hardware.
+// Null: none any more.
+using OnOtherGpu = bool(const void* address) noexcept;
+void ask_of_gpu_memory(OnOtherGpu* other) noexcept;
+
 extern std::atomic<bool> gpu_driver_known;
 bool asks_gpu_drivers(const void* address) noexcept;
 

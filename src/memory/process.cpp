@@ -200,6 +200,13 @@ int move_bytes(const Call& call, std::int64_t process, std::span<const Piece> he
 
 }  // namespace
 
+bool may_be_read(const void* address) {
+  std::byte byte{};
+  const Piece here{reinterpret_cast<std::uint64_t>(&byte), 1};
+  const Piece there{reinterpret_cast<std::uint64_t>(address), 1};
+  return read_process(this_process(), {&here, 1}, {&there, 1}) != EFAULT;
+}
+
 int read_process(std::int64_t process, std::span<const Piece> to, std::span<const Piece> from) {
   return move_bytes(::process_vm_readv, process, to, from);
 }

@@ -46,6 +46,10 @@ struct Piece {
 
 inline constexpr std::size_t most_pieces = 64;  // in one call of read_process or write_process
 
+// Whether this process has memory at this address that it may read, as far as the system says.
+// Allocates nothing.
+bool may_be_read(const void* address);
+
 // Copies the pieces `from` of `process` to the pieces `to` of this one by process_vm_readv. Both
 // lists have equal sums and at most most_pieces. Returns 0 or the errno: EPERM where the system
 // does not allow it. Allocates nothing.

@@ -27,6 +27,9 @@ void read(const Call& call, Use use, Output output, LocalArguments& mine) {
   // the library has checked those already
   if (std::ranges::find(mine.matches, true) == mine.matches.end())
     check_overlaps(near.context->topology(), call.collective, mine.arguments.binding);
+  // other rooms would move the blocks
+  if (use != Use::persistent || !output.name) require_on_host(mine.on_gpu);
+  if (mine.on_gpu.any()) mine.staging = stage(mine, near.context->topology(), mine.settings);
 }
 
 bool non_contiguous(const Binding& binding) {

@@ -6,6 +6,7 @@
 
 #include "neighborhood/handles.hpp"
 #include "neighborhood/read_call.hpp"
+#include "neighborhood/staging.hpp"
 #include "request/agree_on_arguments.hpp"
 
 namespace tonari {
@@ -26,8 +27,12 @@ enum class ReadsBlocks { in_buffer, where_they_arrive };
 struct LocalArguments : ReadCall {
   Settings settings;
   RequestCache::Votes matches{};
-  bool is_part = false;  // of a request that the program gets
+  bool is_part = false;              // of a request that the program gets
+  std::unique_ptr<Staging> staging;  // null: the host reads all blocks
   ReadsBlocks reads = ReadsBlocks::in_buffer;
+
+  // The blocks as the program has them, not as they are exchanged.
+  Binding& given() { return staging ? staging->given : arguments.binding; }
 };
 
 // The results of what ranks agree on before they prepare anything.

@@ -36,7 +36,7 @@ struct SideOfCall {
     return MPI_BYTE;
   }
   void check_buffer() const {
-    require_usable(buffer, prefix[0] == 's' ? "sendbuf" : prefix[0] == 'r' ? "recvbuf" : "buf");
+    require_contiguous(buffer, prefix[0] == 's' ? "sendbuf" : prefix[0] == 'r' ? "recvbuf" : "buf");
     if (buffer == MPI_IN_PLACE)
       fail(Errc::argument, "MPI_IN_PLACE has no meaning in a neighborhood collective");
   }

@@ -6,6 +6,7 @@
 #include "engine/run/forwarded_sizes.hpp"
 #include "engine/run/wiring.hpp"
 #include "engine/tune/candidate_race.hpp"
+#include "request/staged_exchange.hpp"
 
 namespace tonari {
 namespace {
@@ -103,6 +104,14 @@ bool build_several(Context& context, Choice& choice, const Problem& problem,
   return true;
 }
 
+// Blocks in memory of a device are exchanged elsewhere.
+void stage(Prepared& prepared, const Staging& staging, Choice& choice) {
+  prepared.exchange = std::make_unique<StagedExchange>(
+      std::shared_ptr<Exchange>(std::move(prepared.exchange)), staging.sides);
+  prepared.recording.staged = true;
+  choice.details = staging.sides.describe() + choice.details;
+}
+
 }  // namespace
 
 Made make_request(const Call& call, double start, Choice choice, const Problem& problem,
@@ -115,12 +124,12 @@ Made make_request(const Call& call, double start, Choice choice, const Problem& 
   prepared.recording.operation = call.name();
   if (choice.rivals.empty() || !build_several(context, choice, problem, mine, made))
     build_one(context, choice, problem, mine, made);
+  if (mine.staging) stage(prepared, *mine.staging, choice);
   if (mine.settings.progress_thread) prepared.drive_by_thread();
   describe(prepared, start, choice, problem);
-  prepared.arrivals = arrivals(context.topology(), mine.arguments.binding);
+  prepared.arrivals = arrivals(context.topology(), mine.given());
   if (mine.settings.static_buffers && !near.bound[call.operation()])
-    made.bound =
-        BoundCall(call, context.topology(), std::move(mine.arguments.binding), made.prepared);
+    made.bound = BoundCall(call, context.topology(), std::move(mine.given()), made.prepared);
   return made;
 }
 

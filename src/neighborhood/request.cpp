@@ -15,7 +15,8 @@ void free_buffers(Prepared& prepared, Collective collective, LocalArguments& min
       mine.settings.static_buffers
           ? "the neighborhood was promised that they stay (cdag_static_buffers)"
       : mine.settings.recv_view ? "its receive blocks stay where they arrive (tonari_recv_view)"
-                                : nullptr;
+      : mine.staging ? "blocks in memory of a GPU are copied from where they were at init"
+                     : nullptr;
   if (fixed) prepared.buffers = StartBuffers(fixed);
   if (fixed) return;
   StartBuffer send{send_space, "sendbuf", mine.arguments.sendbuf},

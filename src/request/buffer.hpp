@@ -4,6 +4,8 @@
 
 #include <mpi.h>
 
+#include <string>
+
 #include "base/error.hpp"
 #include "memory/gpu_memory.hpp"
 
@@ -23,15 +25,20 @@ inline void require_contiguous(const void* buffer, const char* name) {
          "` is an array that is not contiguous in memory; give one that is, such as a copy of it");
 }
 
-inline void require_on_host(const void* address, const char* name) {
-  if (on_gpu(address))
-    fail(Errc::argument, name,
-         " is memory of a GPU, which the host cannot read; give a copy in host memory, or managed "
-         "or pinned memory");
+// why: no device of this process serves it, as a part of a sentence; empty: this call takes none.
+[[noreturn]] inline void refuse_gpu_memory(const std::string& name, const std::string& why = {}) {
+  fail(Errc::argument, name,
+       " is memory of a GPU, which the host cannot read; give a copy in host memory, or managed or "
+       "pinned memory",
+       why.empty() ? "" : " (", why, why.empty() ? "" : ")");
 }
 
-// For buffers that are looked at for the first time. On the way of a start, require_contiguous and
-// on_gpu are enough.
+inline void require_on_host(const void* address, const char* name) {
+  if (on_gpu(address)) refuse_gpu_memory(name);
+}
+
+// For buffers of the host that are looked at for the first time. On the way of a start,
+// require_contiguous and on_gpu are enough.
 inline void require_usable(const void* buffer, const char* name) {
   require_contiguous(buffer, name);
   look_for_gpu_drivers();

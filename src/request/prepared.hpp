@@ -121,7 +121,8 @@ struct Prepared {
   struct Recording {
     std::string operation, label;
     std::unique_ptr<Recorded> record;
-    bool done = false;  // there, or with others
+    bool done = false;    // there, or with others
+    bool staged = false;  // this rank's blocks go through pinned memory
   } recording;
 
  private:

@@ -24,7 +24,7 @@ NativeTimes native_times(const ChoiceReport& chosen) {
 ReportRow RequestRecord::row() {
   if (prepared_.chosen.undecided) prepared_.describe_now();
   const ChoiceReport& chosen = prepared_.chosen;
-  const auto& [operation, label, record, done] = prepared_.recording;
+  const auto& [operation, label, record, done, staged] = prepared_.recording;
   ReportRow row;
   row.one_shot = by_ == CalledBy::one_shot;
   row.ranks = prepared_.context->ranks();
@@ -32,6 +32,7 @@ ReportRow RequestRecord::row() {
   row.algorithm = chosen.algorithm, row.variant = chosen.variant;
   row.channel = chosen.channel_detail.empty() ? chosen.channel
                                               : text(chosen.channel, " ", chosen.channel_detail);
+  if (staged) row.channel = text(row.channel.view(), ", staged");
   row.reason = chosen.undecided ? text(chosen.reason, ", undecided") : chosen.reason;
   row.requests = by_ == CalledBy::request;
   add_usage(usage_, row);

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "device/device.hpp"
+#include "device/forwarding_device.hpp"
 
 namespace tonari::test {
 
@@ -48,11 +49,11 @@ inline std::vector<Mutant> mutants_of(const std::vector<OrderingCall>& calls) {
   return mutants;
 }
 
-class MutatedDevice final : public Device {
+class MutatedDevice final : public ForwardingDevice {
  public:
   // `device` must have a stream left: records that were taken out happen there instead.
   MutatedDevice(Device& device, int number)
-      : device_(device), number_(number), idle_(device.make_stream(number)) {}
+      : ForwardingDevice(device), idle_(device.make_stream(number)) {}
   ~MutatedDevice() override { device_.end_stream(idle_); }
 
   void mutate(const Mutant& mutant) { mutant_ = mutant; }
@@ -89,43 +90,6 @@ class MutatedDevice final : public Device {
     return done;
   }
 
-  // ---- the others
-  int devices() const override { return device_.devices(); }
-  Capability ability(Ability which) const override { return device_.ability(which); }
-  MemoryAt memory_at(const void* address) const override { return device_.memory_at(address); }
-  std::byte* allocate(MemoryKind kind, int device, Bytes bytes) override {
-    return device_.allocate(kind, device, bytes);
-  }
-  void free(std::byte* base) override { device_.free(base); }
-  MemoryHandle export_memory(const std::byte* address) const override {
-    return device_.export_memory(address);
-  }
-  std::byte* import_memory(const MemoryHandle& handle) override {
-    return device_.import_memory(handle);
-  }
-  Bytes granularity(int device) const override { return device_.granularity(device); }
-  DeviceRegion make_region(int device, Bytes bytes) override {
-    return device_.make_region(device, bytes);
-  }
-  void free_region(DeviceRegion region) override { device_.free_region(region); }
-  std::byte* map_regions(std::span<const DeviceRegion> regions) override {
-    return device_.map_regions(regions);
-  }
-  DeviceStream make_stream(int device) override { return device_.make_stream(device); }
-  void end_stream(DeviceStream stream) override { device_.end_stream(stream); }
-  int device_of(DeviceStream stream) const override { return device_.device_of(stream); }
-  bool captures(DeviceStream stream) const override { return device_.captures(stream); }
-  void copy(DeviceStream stream, std::byte* to, const std::byte* from, Bytes bytes) override {
-    device_.copy(stream, to, from, bytes);
-  }
-  DeviceTable make_table(int device, std::span<const Move> moves) override {
-    return device_.make_table(device, moves);
-  }
-  void free_table(DeviceTable table) override { device_.free_table(table); }
-  void move(DeviceStream stream, DeviceTable table) override { device_.move(stream, table); }
-  DeviceEvent make_event(int device) override { return device_.make_event(device); }
-  void end_event(DeviceEvent event) override { device_.end_event(event); }
-
  private:
   using Change = Mutant::Change;
 
@@ -153,8 +117,6 @@ class MutatedDevice final : public Device {
     return left;
   }
 
-  Device& device_;
-  int number_;
   DeviceStream idle_;
   Mutant mutant_;
   bool meant_ = false;

@@ -112,7 +112,9 @@ struct Side {
   Side& operator=(Side&&) = default;
   ~Side() { free_types(); }
 
-  Byte* buffer() { return memory.data() + base; }
+  Byte* elsewhere = nullptr;  // calls get this instead of `memory`
+
+  Byte* buffer() { return (elsewhere ? elsewhere : memory.data()) + base; }
 
   void free_types() {
     for (MPI_Datatype& type : to_free) MPI_Type_free(&type);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A simulated device that counts what the library has of it, and may fail at any call.
+#pragma once
+
+#include <cstddef>
+
+#include "base/error.hpp"
+#include "device/forwarding_device.hpp"
+#include "device/simulated_device.hpp"
+
+namespace tonari::test {
+
+struct Simulated {
+  Simulated(const SimulatedOptions& options, std::uint64_t seed) : simulated(options, seed) {}
+  SimulatedDevice simulated;
+};
+
+class TrackedDevice final : private Simulated, public ForwardingDevice {
+ public:
+  explicit TrackedDevice(const SimulatedOptions& options = {}, std::uint64_t seed = 0)
+      : Simulated(options, seed), ForwardingDevice(Simulated::simulated) {}
+
+  // For programs: what they do here is not counted.
+  SimulatedDevice& program() { return simulated; }
+
+  std::size_t held() const { return held_; }          // allocations, tables and events
+  std::size_t launches() const { return launches_; }  // of tables and copies
+  std::size_t calls() const { return calls_; }        // that may fail
+  // The n-th call from now on fails; 0: none.
+  void fail_at(std::size_t call) { calls_ = 0, fails_ = call; }
+
+  std::byte* allocate(MemoryKind kind, int device, Bytes bytes) override {
+    may_fail(Errc::memory, "no pinned memory is left");
+    return counted(device_.allocate(kind, device, bytes));
+  }
+  void free(std::byte* base) override { device_.free(base), --held_; }
+  DeviceTable make_table(int device, std::span<const Move> moves) override {
+    may_fail(Errc::memory, "no memory is left for a table");
+    return counted(device_.make_table(device, moves));
+  }
+  void free_table(DeviceTable table) override { device_.free_table(table), --held_; }
+  DeviceEvent make_event(int device) override {
+    may_fail(Errc::argument, "no event can be made");
+    return counted(device_.make_event(device));
+  }
+  void end_event(DeviceEvent event) override { device_.end_event(event), --held_; }
+  DeviceStream make_stream(int device) override {
+    may_fail(Errc::argument, "no stream can be made");
+    return device_.make_stream(device);
+  }
+  void copy(DeviceStream stream, std::byte* to, const std::byte* from, Bytes bytes) override {
+    may_fail(Errc::argument, "a copy cannot be launched");
+    ++launches_;
+    device_.copy(stream, to, from, bytes);
+  }
+  void move(DeviceStream stream, DeviceTable table) override {
+    may_fail(Errc::argument, "a table cannot be launched");
+    ++launches_;
+    device_.move(stream, table);
+  }
+
+ private:
+  template <class Thing>
+  Thing counted(Thing thing) {
+    ++held_;
+    return thing;
+  }
+  void may_fail(Errc code, const char* sentence) {
+    if (++calls_ == fails_) fail(code, sentence);
+  }
+
+  std::size_t held_ = 0, launches_ = 0, calls_ = 0, fails_ = 0;
+};
+
+}  // namespace tonari::test
