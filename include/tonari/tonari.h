@@ -449,10 +449,12 @@ TONARI_API int tonari_start(tonari_request request);
  * buffers that the request has not seen may allocate. Messages by MPI point to point that lie in
  * the buffers have persistent requests for eight pairs; with more, Isend and Irecv are used. Where
  * messages have derived datatypes over both buffers, those are made anew then.
- * Errors: those of tonari_start; ARGUMENT (a buffer is NULL; the request is in place, or has
- * tonari_recv_view or cdag_static_buffers), BUFFERS (they overlap). Then nothing was started, and
- * the buffers of before stay bound. As with any rank that does not start, the others wait until it
- * does, with buffers that are right. After MEMORY and MPI only free the request. */
+ * A side in memory of a GPU stays on that device.
+ * Errors: those of tonari_start; ARGUMENT (a buffer is NULL, or in other memory than at init; the
+ * request is in place, or has tonari_recv_view or cdag_static_buffers), BUFFERS (they overlap).
+ * Then nothing was started, and the buffers of before stay bound. As with any rank that does not
+ * start, the others wait until it does, with buffers that are right. After MEMORY and MPI only free
+ * the request. */
 TONARI_API int tonari_start_with(tonari_request request, const void* sendbuf, void* recvbuf);
 /* *flag becomes 1 if the exchange is complete (also if the request is null or was not started),
  * else 0. Never blocks.

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "copy/moves.hpp"
@@ -18,6 +19,7 @@ struct DeviceBlock {
   std::byte* address = nullptr;    // of the first byte, or the base of the layout
   const Layout* layout = nullptr;  // null: contiguous
   Bytes bytes = 0;
+  Bytes room = 0;  // in pinned memory, if it takes more than its bytes
 };
 
 class PinnedCopy {
@@ -36,10 +38,18 @@ class PinnedCopy {
   // Of block k, in pinned memory.
   std::byte* host(std::size_t k) const { return host_ + places_[k]; }
   std::byte* host() const { return host_; }  // the first byte
-  Bytes bytes() const { return on_device_.bytes(); }
-  int number() const { return number_; }  // of the device
+  Bytes bytes() const { return bytes_; }     // of the pinned memory
+  int number() const { return number_; }     // of the device
   Device& device() const { return **devices_; }
   DeviceStream own_stream() const { return own_; }
+
+  // From now on the blocks lie so far from where they were at first, for all that is put later. The
+  // last few such places are kept. Not while copies are under way. Throws as at first, and then
+  // stays as it was.
+  void move_to(std::ptrdiff_t shift);
+  // Throws Errc::argument unless the first and the last byte lie there on the same device. `name`:
+  // of the argument, for the sentence.
+  void check_reach(std::ptrdiff_t shift, const std::string& name) const;
 
   // Puts the copies into the stream; one at a time. The host may use its side when it is complete.
   void put_on(DeviceStream stream);
@@ -47,19 +57,28 @@ class PinnedCopy {
   void wait() const;
 
  private:
-  void compile();
+  // The copies for one place.
+  struct Bound {
+    std::ptrdiff_t shift = 0;
+    std::optional<Move> one;  // all of it is one contiguous copy; otherwise:
+    DeviceTable table = {};
+  };
+  static constexpr std::size_t most_places = 8;
+  Bound compile(std::ptrdiff_t shift) const;
+  void free(const Bound& bound) const;
 
   std::shared_ptr<PresentDevice> devices_;
   int number_;
   Way way_;
   std::vector<Bytes> places_;  // of the blocks
-  Layout on_device_;           // all blocks, by their addresses
+  Bytes bytes_ = 0;
+  // All blocks: by their addresses, and in pinned memory.
+  Layout on_device_, on_host_;
   HeldOnDevice held_;
   std::byte* host_ = nullptr;
   DeviceStream own_;
   DeviceEvent done_;
-  std::optional<Move> one_;  // all of it is one contiguous copy; otherwise:
-  DeviceTable table_;
+  std::vector<Bound> bound_;  // the one that is used comes first
   bool put_ = false;
 };
 

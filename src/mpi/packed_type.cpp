@@ -20,7 +20,10 @@ OwnedType duplicate_of(MPI_Datatype type) {
 }
 
 OwnedType packed_bytes(MPI_Count count) {
-  return count > 0 ? elements_of(count, MPI_BYTE) : duplicate_of(MPI_BYTE);
+  if (count > 0) return elements_of(count, MPI_BYTE);
+  OwnedType none;
+  check_mpi(MPI_Type_contiguous(0, MPI_BYTE, none.place()), "MPI_Type_contiguous");
+  return none;
 }
 
 // Parts of a structure, packed one by one. The arguments begin with their number and lengths.

@@ -12,6 +12,7 @@ class GroupedOperation final : public GroupedCall {
  public:
   explicit GroupedOperation(const Call& call)
       : context_(call.near->context), call_(read_call(*call.near->context, call)) {
+    require_on_host(call_.on_gpu);
     TypeDuplicates duplicate(types_);
     for (auto* side : {&call_.arguments.send, &call_.arguments.recv})
       for (TypedBlock& block : *side) block.type = duplicate(block.type);

@@ -13,7 +13,7 @@ std::intptr_t number(const void* address) { return reinterpret_cast<std::intptr_
 // No block lies at addresses that the system gives to nobody, or that do not exist.
 bool impossible(const void* buffer, const OneShotCall::Side& side) {
   std::intptr_t first = 0, end = 0;
-  return is_no_buffer(buffer) || on_gpu(buffer) ||
+  return is_no_buffer(buffer) ||
          (side.has_bytes && (__builtin_add_overflow(number(buffer), side.low, &first) ||
                              __builtin_add_overflow(number(buffer), side.high, &end) ||
                              first < static_cast<std::intptr_t>(first_page)));
@@ -23,7 +23,7 @@ bool impossible(const void* buffer, const OneShotCall::Side& side) {
 
 OneShotCall::Side::Side(const BufferArguments& given, std::size_t blocks,
                         const std::vector<Block>& read)
-    : KnownSide(given, blocks) {
+    : KnownSide(given, blocks), on_gpu(tonari::on_gpu(given.buffer)) {
   for (const Block& block : read) {
     if (block.bytes == 0) continue;
     const std::ptrdiff_t at = number(block.address) - number(given.buffer);

@@ -8,7 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "memory/gpu_memory.hpp"
 #include "neighborhood/known_side.hpp"
+#include "neighborhood/staged_call.hpp"
 #include "one_shot/direct_messages.hpp"
 #include "one_shot/hop_messages.hpp"
 #include "one_shot/hop_table.hpp"
@@ -25,6 +27,11 @@ struct OneShotCall : std::enable_shared_from_this<OneShotCall> {
 
     std::ptrdiff_t low = 0, high = 0;
     bool has_bytes = false;
+    bool on_gpu = false;  // the buffer is
+
+    bool same(const BufferArguments& given) const {
+      return tonari::on_gpu(given.buffer) == on_gpu && KnownSide::same(given);
+    }
   };
 
   // What this rank has read of the call. Throws Errc::mpi.
@@ -44,8 +51,9 @@ struct OneShotCall : std::enable_shared_from_this<OneShotCall> {
   std::size_t known_distances = 0;
   const HopTable::Row* row = nullptr;  // how such calls combine; null: they do not
   DirectMessages direct;
-  std::optional<HopMessages> hops;  // where they combine
-  std::vector<Arrival> arrivals;    // for the receive buffer at `base`
+  std::optional<HopMessages> hops;     // where they combine
+  std::shared_ptr<StagedCall> staged;  // null: the host reads all blocks
+  std::vector<Arrival> arrivals;       // for the receive buffer at `base`
   const void* base;
 };
 

@@ -17,6 +17,10 @@ std::byte* bytes_at(const void* buffer) {
 Spaces spaces_of(const Call& call) {
   return {nullptr, bytes_at(call.send.buffer), bytes_at(call.recv.buffer)};
 }
+// Where the exchange finds the blocks.
+Spaces spaces_of(const Call& call, const OneShotCall& said) {
+  return spaces_of(said.staged ? said.staged->pinned(call) : call);
+}
 
 std::string_view algorithm_of(const HopTable::Row* row) {
   return row ? std::string_view(row->combining.variant->algorithm()) : "linear";
@@ -76,8 +80,12 @@ OneShotCall& OneShots::known(const Call& call) {
 }
 
 OneShotCall& OneShots::read(const Call& call) {
-  const Arguments arguments = read_call(*context_, call).arguments;
-  auto read = std::make_shared<OneShotCall>(call, context_->topology(), arguments.binding);
+  const ReadCall given = read_call(*context_, call);
+  auto read = std::make_shared<OneShotCall>(call, context_->topology(), given.arguments.binding);
+  if (given.on_gpu.any())
+    read->staged = std::make_shared<StagedCall>(call, context_->topology(), given);
+  const Arguments arguments =
+      read->staged ? read_call(*context_, read->staged->pinned(call)).arguments : given.arguments;
   read->row = row_of(call);
   if (read->row) {
     const Bytes bytes = *block_bytes(call.send);
@@ -133,10 +141,12 @@ void OneShots::run(const Call& call) {
     throw_refusal();
     said = &known(call);
     last_rows_[call.operation()] = said->row;
+    if (said->staged) [[unlikely]]
+      said->staged->move_to(call), said->staged->pack();
     if (said->hops)
-      combining_.bind(*said->hops, spaces_of(call));
+      combining_.bind(*said->hops, spaces_of(call, *said));
     else
-      blocking_.bind(said->direct, spaces_of(call));
+      blocking_.bind(said->direct, spaces_of(call, *said));
   });
   if (wrong) [[unlikely]]
     return refuse(call, *wrong);
@@ -144,6 +154,8 @@ void OneShots::run(const Call& call) {
     run_to_end(combining_);
   else
     run_to_end(blocking_);
+  if (said->staged) [[unlikely]]
+    said->staged->unpack();
 }
 
 // Runs a call without the records. So there is one copy of run, and no call more where there are
@@ -183,10 +195,11 @@ std::shared_ptr<CallRecord> OneShots::record_of(const Call& call) noexcept {
 std::shared_ptr<Prepared> OneShots::prepare(const Call& call, Output output) {
   check_usable(*streams_, "neighborhood");
   Started* started = nullptr;
+  std::shared_ptr<Prepared> request;
   const std::optional<Error> wrong = error_of([&] {
     throw_refusal();
     require(output.address, output.name);
-    const std::shared_ptr<OneShotCall> said = known(call).shared_from_this();
+    const std::shared_ptr<OneShotCall> said = known_and_idle(call).shared_from_this();
     const HopTable::Row* const row = last_rows_[call.operation()] = said->row;
     started = &idle(row);
     Prepared& prepared = *started->prepared;
@@ -204,14 +217,42 @@ std::shared_ptr<Prepared> OneShots::prepare(const Call& call, Output output) {
     }
     if (row) {
       started->hops->hold({said, &*said->hops});
-      started->hops->bind(*said->hops, spaces_of(call));
+      started->hops->bind(*said->hops, spaces_of(call, *said));
     } else {
       started->direct->hold({said, &said->direct});
-      started->direct->bind(said->direct, spaces_of(call));
+      started->direct->bind(said->direct, spaces_of(call, *said));
     }
+    request = said->staged ? staged(started->prepared, said->staged, call) : started->prepared;
   });
   if (wrong) refuse(call, *wrong);
-  return started->prepared;
+  return request;
+}
+
+// Pinned memory serves one exchange at a time.
+OneShotCall& OneShots::known_and_idle(const Call& call) {
+  OneShotCall& said = known(call);
+  return said.staged && said.staged.use_count() > 1 ? read(call) : said;
+}
+
+// A request around the one that moves pinned blocks.
+std::shared_ptr<Prepared> OneShots::staged(const std::shared_ptr<Prepared>& moves,
+                                           const std::shared_ptr<StagedCall>& call_of,
+                                           const Call& call) const {
+  call_of->move_to(call);
+  struct Held {
+    std::shared_ptr<Prepared> prepared;
+    std::shared_ptr<StagedCall> staged;
+  };
+  const auto held = std::make_shared<Held>(Held{moves, call_of});
+  auto request = std::make_shared<Prepared>(context_);
+  request->exchange = std::make_unique<StagedExchange>(
+      std::shared_ptr<Exchange>(held, moves->exchange.get()), call_of->sides());
+  request->chosen = moves->chosen;
+  request->arrivals = moves->arrivals;
+  request->recording.done = request->recording.staged = true;
+  request->describe_later(
+      "one-shot exchange, of blocks that are staged through pinned host memory");
+  return request;
 }
 
 // Finds one that no request uses any more, the next in turn or a new one.

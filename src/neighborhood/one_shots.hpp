@@ -54,6 +54,10 @@ class OneShots {
 
   OneShotCall& known(const Call& call);
   [[gnu::noinline]] OneShotCall& read(const Call& call);
+  OneShotCall& known_and_idle(const Call& call);
+  std::shared_ptr<Prepared> staged(const std::shared_ptr<Prepared>& moves,
+                                   const std::shared_ptr<StagedCall>& call_of,
+                                   const Call& call) const;
   const HopTable::Row* row_of(const Call& call) const;
   const HopTable::Row* row_unread(const Call& call) const;
   void refuse(const Call& call, const Error& why);

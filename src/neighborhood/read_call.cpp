@@ -134,7 +134,6 @@ ReadCall read_call(Context& context, const Call& call) {
   ReadCall mine;
   read_blocks(context, call, mine);
   check_overlaps(context.topology(), call.collective, mine.arguments.binding);
-  require_on_host(mine.on_gpu);
   return mine;
 }
 

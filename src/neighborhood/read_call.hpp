@@ -39,7 +39,7 @@ void check_overlaps(const LocalTopology& topology, Collective collective, const 
 inline void require_on_host(const GpuSides& sides) {
   if (sides.any()) refuse_gpu_memory(sides.send.empty() ? sides.recv : sides.send);
 }
-// All three. Local.
+// Reads a call and checks overlaps. Local.
 ReadCall read_call(Context& context, const Call& call);
 
 }  // namespace tonari

@@ -10,26 +10,30 @@ namespace tonari {
 namespace {
 
 // Starts may replace them.
-void free_buffers(Prepared& prepared, Collective collective, LocalArguments& mine) {
+void free_buffers(Prepared& prepared, const Call& call, LocalArguments& mine) {
   const char* const fixed =
       mine.settings.static_buffers
           ? "the neighborhood was promised that they stay (cdag_static_buffers)"
       : mine.settings.recv_view ? "its receive blocks stay where they arrive (tonari_recv_view)"
-      : mine.staging ? "blocks in memory of a GPU are copied from where they were at init"
-                     : nullptr;
+                                : nullptr;
   if (fixed) prepared.buffers = StartBuffers(fixed);
   if (fixed) return;
-  StartBuffer send{send_space, "sendbuf", mine.arguments.sendbuf},
-      recv{recv_space, "recvbuf", mine.arguments.recvbuf};
-  for (const Block& block : mine.arguments.binding.send) send.touch(block);
-  for (const Block& block : mine.arguments.binding.recv) recv.touch(block);
+  // nobody gives absolute addresses again
+  const auto on_gpu = [](const std::string& named) { return named.starts_with('`'); };
+  StartBuffer send{send_space, "sendbuf", call.send.buffer, {}, on_gpu(mine.on_gpu.send)},
+      recv{recv_space, "recvbuf", call.recv.buffer, {}, on_gpu(mine.on_gpu.recv)};
+  for (const Block& block : mine.given().send) send.touch(block);
+  for (const Block& block : mine.given().recv) recv.touch(block);
   std::vector buffers{std::move(send), std::move(recv)};
-  prepared.buffers =
-      StartBuffers("start_with", std::move(buffers),
-                   [context = prepared.context, collective,
-                    binding = std::move(mine.arguments.binding)](Shifts shifts) {
-                     check_overlaps(context->topology(), collective, moved(binding, shifts));
-                   });
+  const StagedSides sides = mine.staging ? mine.staging->sides : StagedSides();
+  prepared.buffers = StartBuffers(
+      "start_with", std::move(buffers),
+      [context = prepared.context, collective = call.collective, sides,
+       binding = std::move(mine.given())](Shifts shifts) {
+        sides.check_reach(shifts);
+        check_overlaps(context->topology(), collective, moved(binding, shifts));
+      },
+      mine.staging ? StartBuffers::Ask::always : StartBuffers::Ask::if_unclear);
 }
 
 // All calls of the operation use it again if they were promised to be this one; otherwise calls
@@ -40,7 +44,7 @@ void keep(const Call& call, Use use, LocalArguments& mine, Made& made) {
   if (made.bound)
     near.bound[call.operation()] = std::move(made.bound);
   else if (use == Use::one_shot && !mine.settings.static_buffers)
-    near.cache.put({call.collective, fingerprint(mine.settings), std::move(mine.arguments.binding)},
+    near.cache.put({call.collective, fingerprint(mine.settings), std::move(mine.given())},
                    made.prepared);
 }
 
@@ -75,7 +79,7 @@ std::shared_ptr<Prepared> prepare(const Call& call, Use use, Output output, Read
                               ? call.near->choices.of(context, problem, mine.settings)
                               : choose(context, problem, mine.settings, mine.arguments);
     made = make_request(call, start, choice, problem, mine);
-    if (use == Use::persistent && output.name) free_buffers(*made.prepared, call.collective, mine);
+    if (use == Use::persistent && output.name) free_buffers(*made.prepared, call, mine);
   });
   keep(call, use, mine, made);
   return std::move(made.prepared);

@@ -2,6 +2,7 @@
 #include "request/staged_exchange.hpp"
 
 #include "channels/abandon.hpp"
+#include "channels/arguments.hpp"
 #include "engine/wait/awaited.hpp"
 
 namespace tonari {
@@ -17,6 +18,11 @@ std::string StagedSides::describe() const {
               " bytes of pinned host memory, because no channel takes memory of a device\n");
 }
 
+void StagedSides::check_reach(Shifts shifts) const {
+  if (send) send->check_reach(shifts[send_space], "`sendbuf`");
+  if (recv) recv->check_reach(shifts[recv_space], "`recvbuf`");
+}
+
 // Messages of an exchange that failed may still arrive.
 StagedExchange::~StagedExchange() {
   if (under_way_) leak(std::move(sides_));
@@ -30,6 +36,13 @@ void StagedExchange::start() {
   step_ = Step::exchanging;
   under_way_ = true;
   inner().start();
+}
+
+// Pinned blocks are in no space, so they stay.
+void StagedExchange::rebind(Shifts shifts) {
+  if (sides_.send) sides_.send->move_to(shifts[send_space]);
+  if (sides_.recv) sides_.recv->move_to(shifts[recv_space]);
+  inner().rebind(shifts);
 }
 
 void StagedExchange::begin_unpacking() {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "device/pinned_copy.hpp"
@@ -19,6 +20,8 @@ struct StagedSides {
   std::shared_ptr<PinnedCopy> send, recv;
 
   Bytes bytes() const;
+  // Throws Errc::argument where blocks that lie on devices would not, so far from where they were.
+  void check_reach(std::span<const std::ptrdiff_t> shifts) const;
   // What a program is told of it, as a line.
   std::string describe() const;
 };
@@ -36,6 +39,7 @@ class StagedExchange final : public WrappedExchange {
   Pause pause() const override;
   bool proceeds_by_itself() const override { return false; }
   std::size_t scratch_bytes() const override { return inner().scratch_bytes() + sides_.bytes(); }
+  void rebind(std::span<const std::ptrdiff_t> shifts) override;
   void awaits(Awaited& awaited) const override;
 
  private:

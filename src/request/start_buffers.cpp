@@ -7,11 +7,22 @@
 
 namespace tonari {
 
-StartBuffers::StartBuffers(const char* function, std::vector<StartBuffer> buffers,
-                           CheckOverlaps check_overlaps)
+namespace {
+
+[[noreturn]] void refuse_other_memory(const StartBuffer& buffer) {
+  const std::string name = text("`", buffer.name, "`");
+  if (!buffer.on_gpu) refuse_gpu_memory(name);
+  fail(Errc::argument, name, " is not memory of a GPU, as it was at init; give memory of that GPU");
+}
+
+}  // namespace
+
+StartBuffers::StartBuffers(const char* function, std::vector<StartBuffer> buffers, Check check,
+                           Ask ask)
     : function_(function),
       buffers_(std::move(buffers)),
-      check_overlaps_(std::move(check_overlaps)),
+      check_(std::move(check)),
+      ask_(ask),
       shifts_(1) {
   for (const StartBuffer& b : buffers_)
     shifts_.resize(std::max(shifts_.size(), std::size_t{b.space} + 1));
@@ -24,7 +35,7 @@ void StartBuffers::find_shifts(const void* const given[]) {
   for (std::size_t k = 0; k < buffers_.size(); ++k) {
     const StartBuffer& b = buffers_[k];
     require_contiguous(given[k], b.name.c_str());
-    if (on_gpu(given[k])) require_on_host(given[k], text("`", b.name, "`").c_str());
+    if (on_gpu(given[k]) != b.on_gpu && !b.touched.empty()) refuse_other_memory(b);
     const std::ptrdiff_t shift = distance(b.address, given[k]);
     if (k > 0 && buffers_[k - 1].space == b.space && next_[b.space] != shift)
       fail(Errc::argument, "`", b.name, "` lies further from `", buffers_[k - 1].name,
@@ -40,7 +51,7 @@ Shifts StartBuffers::take(const void* const given[]) {
   for (const StartBuffer* b : by_address_)
     if (b->touched.low + static_cast<std::uintptr_t>(next_[b->space]) < first_page)
       fail(Errc::argument, "`", b->name, "` is NULL, but this rank has values there");
-  if (!plainly_apart()) check_overlaps_(next_);
+  if (ask_ == Ask::always || !plainly_apart()) check_(next_);
   std::swap(shifts_, next_);
   return shifts_;
 }

@@ -167,23 +167,4 @@ TEST(DeviceStartErrors, MemoryThatWasFreedAfterInit) {
   EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
-// ---- what takes memory of the host only
-
-TEST_F(DeviceErrors, OtherCallsRefuseIt) {
-  UsedDevice device;
-  MemoryOnDevice out(device.program(), 64);
-  const std::string sentence = "`sendbuf` is memory of a GPU, which the host cannot read";
-  expect(tonari_alltoall(out.at(), 1, MPI_INT, here, 1, MPI_INT, near), TONARI_ERR_ARGUMENT,
-         {sentence});
-  ASSERT_OK(make(here, here + 2));
-  EXPECT_EQ(tonari_start_with(request, out.at(), here + 2), TONARI_ERR_ARGUMENT);
-  EXPECT_CONTAINS(tonari_last_error(), sentence);
-  EXPECT_OK(tonari_request_free(&request));
-  ASSERT_OK(make(out.at(), here + 2));
-  EXPECT_EQ(tonari_start_with(request, here, here + 2), TONARI_ERR_ARGUMENT);
-  EXPECT_CONTAINS(tonari_last_error(), "blocks in memory of a GPU are copied from where they were");
-  EXPECT_OK(tonari_request_free(&request));
-  expect_usable();
-}
-
 }  // namespace

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests of the six operations with blocks in memory of a device: every planner and channel,
 // ranks with such memory and without.
-#include "on_device/device_buffers.hpp"
+#include "on_device/device_ring.hpp"
 #include "planners/registry.hpp"
-#include "support/counting.hpp"
 
 namespace {
 
@@ -52,7 +51,7 @@ class DeviceRequests : public GraphExchange {
 
   void on_graphs(const std::string& algorithm, const std::string& tune, std::uint32_t seed) {
     Random common(seed);
-    for (int k = 0; k < cases(12); ++k) {
+    for (int k = 0; k < cases(8); ++k) {
       Nodes::set(splits[common() % std::size(splits)].text);
       const Graph graph = random_graph(common, world_size());
       tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
@@ -64,7 +63,7 @@ class DeviceRequests : public GraphExchange {
   }
   void on_grids(const std::string& algorithm, const std::string& tune, std::uint32_t seed) {
     Random common(seed);
-    for (int k = 0; k < cases(12); ++k) {
+    for (int k = 0; k < cases(8); ++k) {
       Topology t = torus_of_all(1 + k % 2);
       t.offsets = box(t.dimensions(), -1, 1 + k % 2), t.name = "moore";
       MPI_Comm cart = make_cart(t);
@@ -119,24 +118,6 @@ TEST_F(DeviceRequests, WhereStartsChoose) {
   on_graphs("auto", "online", 58);
   EXPECT_GT(ran["auto"], 0);
 }
-
-class DeviceRing : public GraphExchange {
- protected:
-  static constexpr int most = 64;
-  void SetUp() override {
-    const int ranks = world_size(), rank = world_rank();
-    const int to[] = {(rank + 1) % ranks, (rank + ranks - 1) % ranks}, from[] = {to[1], to[0]};
-    ASSERT_OK(tonari_neighborhood_create_adjacent(MPI_COMM_WORLD, 2, from, MPI_UNWEIGHTED, 2, to,
-                                                  MPI_UNWEIGHTED, MPI_INFO_NULL, &near));
-  }
-  void TearDown() override { EXPECT_OK(tonari_neighborhood_free(&near)); }
-
-  int prepare(const void* out, void* in, const Info& info, tonari_request* request) const {
-    return tonari_alltoall_init(out, 1, MPI_INT, in, 1, MPI_INT, near, info, request);
-  }
-
-  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
-};
 
 TEST_F(DeviceRing, AStartIsOneLaunchOnEachSide) {
   UsedDevice device;
