@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "neighborhood/overlaps.hpp"
 #include "request/settings.hpp"
 
 namespace tonari {

@@ -2,6 +2,7 @@
 #include "neighborhood/bound_call.hpp"
 
 #include "engine/wait/agree.hpp"
+#include "neighborhood/read_call.hpp"
 #include "neighborhood/request_cache.hpp"
 
 namespace tonari {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "neighborhood/call.hpp"
 
-#include <algorithm>
-
 #include "mpi/datatype.hpp"
 #include "request/buffer.hpp"
 
@@ -114,8 +112,6 @@ Arguments in_our_order(const LocalTopology& topology, Arguments arguments) {
   return arguments;
 }
 
-bool exists(std::int32_t peer) { return peer >= 0; }
-
 }  // namespace
 
 std::vector<TypedBlock> typed_blocks(const char* prefix, std::size_t blocks,
@@ -144,18 +140,6 @@ Arguments Call::read(const LocalTopology& topology) const {
   return in_our_order(topology, {collective, form(), send.buffer, into,
                                  read_side("send", blocks_sent(topology), send, send_space),
                                  read_side("recv", blocks_received(topology), recv, recv_space)});
-}
-
-void leave_out_missing(const Vertex& vertex, Arguments& arguments) {
-  Binding& binding = arguments.binding;
-  for (std::size_t i = 0; i < binding.send.size(); ++i) {
-    const bool sent = arguments.collective == Collective::alltoall
-                          ? exists(vertex.targets[i])
-                          : std::ranges::any_of(vertex.targets, exists);
-    if (!sent) arguments.send[i] = {}, binding.send[i] = {};
-  }
-  for (std::size_t j = 0; j < binding.recv.size(); ++j)
-    if (!exists(vertex.sources[j])) arguments.recv[j] = {}, binding.recv[j] = {};
 }
 
 }  // namespace tonari

@@ -73,8 +73,4 @@ struct Call {
 std::vector<TypedBlock> typed_blocks(const char* prefix, std::size_t blocks,
                                      const BufferArguments& given);
 
-// Makes blocks empty that no edge leads to or from, because the library must not touch the memory
-// that a program gives for them. The arguments are bound.
-void leave_out_missing(const Vertex& vertex, Arguments& arguments);
-
 }  // namespace tonari

@@ -3,24 +3,8 @@
 // the same for alltoallv, alltoallw, allgather, allgatherv and allgatherw; with _c at the end their
 // counts are of type MPI_Count.
 #include "neighborhood/first_one_shots.hpp"
-#include "neighborhood/group.hpp"
-
-namespace tonari {
-
-int init_operation(tonari_request* request, const Call& call) {
-  return init_or_collect(
-      request,
-      [&](Output output) {
-        require(call.near, "near");
-        return prepare(call, Use::persistent, output);
-      },
-      [&] {
-        require(call.near, "near"), require_no_keys(call.info);
-        return group_operation(call);
-      });
-}
-
-}  // namespace tonari
+#include "neighborhood/init_operation.hpp"
+#include "neighborhood/request.hpp"
 
 using namespace tonari;
 

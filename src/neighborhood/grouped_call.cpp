@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "neighborhood/group.hpp"
+#include "neighborhood/sizes.hpp"
 #include "topology/by_peer.hpp"
 
 namespace tonari {

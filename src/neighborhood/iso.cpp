@@ -15,6 +15,7 @@
 #include "mpi/owned_comm.hpp"
 #include "mpi/owned_info.hpp"
 #include "mpi/world.hpp"
+#include "neighborhood/init_operation.hpp"
 #include "neighborhood/inner_call.hpp"
 
 using namespace tonari;

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "neighborhood/read_call.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "memory/process.hpp"
+#include "neighborhood/overlaps.hpp"
 #include "neighborhood/promises.hpp"
 #include "request/buffer.hpp"
 
 namespace tonari {
 namespace {
-
-std::string block_name(const Placed& block) {
-  return text(block.written ? "receive block " : "send block ", block.block);
-}
 
 // One side of a call.
 struct Side {
@@ -26,31 +24,23 @@ struct Side {
   const char* name() const { return buffer == Buffer::send ? "send" : "receive"; }
   const char* argument() const { return buffer == Buffer::send ? "`sendbuf`" : "`recvbuf`"; }
   std::string block_name(std::size_t i) const {
-    return text(name(), " block ", block_number(topology, collective, buffer, i));
-  }
-  // The bytes from its lowest to its highest, counted from the displacement.
-  std::pair<std::ptrdiff_t, std::ptrdiff_t> span(std::size_t i) const {
-    const Block& b = blocks[i];
-    if (b.layout) return b.layout->span();
-    const auto origin = reinterpret_cast<std::uintptr_t>(address) +
-                        static_cast<std::uintptr_t>(typed[i].displacement);
-    const auto first =
-        static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(b.address) - origin);
-    return {first, first + static_cast<std::ptrdiff_t>(b.bytes)};
+    return text(name(), " block ", given_number(topology, collective, buffer, i));
   }
 };
 
 // Compares addresses, not buffers: a null buffer with absolute displacements is MPI_BOTTOM. Returns
 // the first byte.
 const std::byte* check_address(const Side& side, std::size_t i) {
-  const Block& b = side.blocks[i];
-  const auto span = side.span(i);
-  check_place(side.address, side.typed[i].displacement, span);
-  const std::byte* const first = moved(b.address, b.layout ? span.first : 0);
-  if (reinterpret_cast<std::uintptr_t>(first) < first_page)
-    fail(Errc::argument, side.block_name(i), " has ", b.bytes, " bytes, but ", side.argument(),
-         " is NULL");
-  return first;
+  const AddressSpan span = span_of(side.blocks[i]);
+  const auto origin = reinterpret_cast<std::uintptr_t>(side.address) +
+                      static_cast<std::uintptr_t>(side.typed[i].displacement);
+  check_place(side.address, side.typed[i].displacement,
+              {static_cast<std::ptrdiff_t>(span.low - origin),
+               static_cast<std::ptrdiff_t>(span.high - origin)});
+  if (span.low < first_page)
+    fail(Errc::argument, side.block_name(i), " has ", side.blocks[i].bytes, " bytes, but ",
+         side.argument(), " is NULL");
+  return reinterpret_cast<const std::byte*>(span.low);
 }
 
 // No driver knows memory that was freed.
@@ -82,36 +72,20 @@ std::string check_addresses(const Side& side) {
   return side.address ? side.argument() : side.block_name(*by_gpu);
 }
 
+bool exists(std::int32_t peer) { return peer >= 0; }
+
 }  // namespace
 
-std::size_t block_number(const LocalTopology& topology, Collective collective, Buffer side,
-                         std::size_t i) {
-  return side == Buffer::send && collective == Collective::allgather
-             ? 0
-             : given_number(topology, side, i);
-}
-
-void check_overlaps(const LocalTopology& topology, Collective collective, const Binding& binding) {
-  std::vector<Placed> placed;
-  std::vector<Layout> whole(binding.send.size() + binding.recv.size());
-  const auto add = [&](const std::vector<Block>& blocks, Buffer side) {
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-      const Block& b = blocks[i];
-      if (b.bytes == 0) continue;
-      Layout& bytes = whole[placed.size()];
-      if (!b.layout) bytes.add(0, b.bytes);
-      const auto named = static_cast<std::uint32_t>(block_number(topology, collective, side, i));
-      placed.push_back({reinterpret_cast<std::uintptr_t>(b.address), b.layout ? b.layout : &bytes,
-                        named, side == Buffer::recv});
-    }
-  };
-  add(binding.send, Buffer::send);
-  add(binding.recv, Buffer::recv);
-  Overlap overlap;
-  if (!find_overlap(placed, overlap)) return;
-  fail(Errc::buffers, "on rank ", topology.vertex.rank, " ", block_name(placed[overlap.first]),
-       " and ", block_name(placed[overlap.second]),
-       " overlap; a receive block must share no byte with another block");
+void leave_out_missing(const Vertex& vertex, Arguments& arguments) {
+  Binding& binding = arguments.binding;
+  for (std::size_t i = 0; i < binding.send.size(); ++i) {
+    const bool sent = arguments.collective == Collective::alltoall
+                          ? exists(vertex.targets[i])
+                          : std::ranges::any_of(vertex.targets, exists);
+    if (!sent) arguments.send[i] = {}, binding.send[i] = {};
+  }
+  for (std::size_t j = 0; j < binding.recv.size(); ++j)
+    if (!exists(vertex.sources[j])) arguments.recv[j] = {}, binding.recv[j] = {};
 }
 
 void read_blocks(Context& context, const Call& call, ReadCall& mine) {

@@ -4,8 +4,9 @@
 
 #include <string>
 
+#include "engine/comm/context.hpp"
 #include "neighborhood/call.hpp"
-#include "neighborhood/sizes.hpp"
+#include "neighborhood/size_print.hpp"
 #include "request/buffer.hpp"
 
 namespace tonari {
@@ -26,15 +27,13 @@ struct ReadCall {
   GpuSides on_gpu;
 };
 
-// Of the program's numbers, that of block i. An allgather has one block to send.
-std::size_t block_number(const LocalTopology& topology, Collective collective, Buffer side,
-                         std::size_t i);
+// Makes blocks empty that no edge leads to or from, because the library must not touch the memory
+// that a program gives for them. The arguments are bound.
+void leave_out_missing(const Vertex& vertex, Arguments& arguments);
 
 // Reads a call, and checks all but overlaps: whether addresses can be right, and whether blocks
 // have promised sizes. Local.
 void read_blocks(Context& context, const Call& call, ReadCall& mine);
-// Throws Errc::buffers if a receive block shares a byte with another block. Local.
-void check_overlaps(const LocalTopology& topology, Collective collective, const Binding& binding);
 // For calls whose blocks the host must be able to read. Local.
 inline void require_on_host(const GpuSides& sides) {
   if (sides.any()) refuse_gpu_memory(sides.send.empty() ? sides.recv : sides.send);

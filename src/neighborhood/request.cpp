@@ -3,7 +3,9 @@
 
 #include "engine/wait/agree.hpp"
 #include "neighborhood/make_request.hpp"
+#include "neighborhood/overlaps.hpp"
 #include "neighborhood/problem.hpp"
+#include "neighborhood/sizes.hpp"
 #include "request/settings.hpp"
 
 namespace tonari {

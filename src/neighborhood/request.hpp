@@ -15,10 +15,6 @@ std::shared_ptr<Prepared> prepare(const Call& call, Use use, Output output,
                                   ReadsBlocks reads = ReadsBlocks::in_buffer,
                                   std::size_t contenders = Race::most_candidates);
 
-// A call that makes a request, from whatever interface it comes. Collective, unless a group has
-// collected it. Returns the code of tonari_alltoall_init and the like, whose errors are recorded.
-int init_operation(tonari_request* request, const Call& call);
-
 // Gives the program a handle of it. This needs no memory: a prepared exchange comes with a handle.
 tonari_request request_of(std::shared_ptr<Prepared> prepared);
 

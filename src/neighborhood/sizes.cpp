@@ -5,7 +5,6 @@
 #include <numeric>
 #include <optional>
 
-#include "base/hash.hpp"
 #include "channels/table.hpp"
 #include "engine/run/build.hpp"
 #include "mpi/collective.hpp"
@@ -17,10 +16,6 @@ std::vector<Bytes> sizes(const std::vector<Block>& blocks) {
   std::vector<Bytes> all;
   for (const Block& b : blocks) all.push_back(b.bytes);
   return all;
-}
-
-const Block& sent(Collective collective, const Binding& binding, std::size_t i) {
-  return binding.send[collective == Collective::alltoall ? i : 0];
 }
 
 // Every block's size travels to its receiver, by the linear plan on blocks of eight bytes.
@@ -90,29 +85,13 @@ class Bounds {
   std::vector<std::uint64_t> words_;
 };
 
-// Calls visit(number of a block, its size) for all blocks sent or received along edges that exist.
-template <class Visit>
-void for_blocks(const Vertex& vertex, Collective collective, const Binding& binding,
-                const Visit& visit) {
-  for (std::size_t i = 0; i < vertex.targets.size(); ++i)
-    if (vertex.targets[i] >= 0) visit(i, sent(collective, binding, i).bytes);
-  for (std::size_t j = 0; j < vertex.sources.size(); ++j)
-    if (vertex.sources[j] >= 0) visit(j, binding.recv[j].bytes);
-}
-
-// Block i is the same on all ranks in an all-to-all on a grid; elsewhere all blocks are looked at
-// as one.
-bool numbered(const LocalTopology& topology, Collective collective) {
-  return topology.near && collective == Collective::alltoall;
-}
-
 // Collective. Of blocks whose two ends agree.
 std::vector<Bytes> common_sizes(Context& context, Collective collective, const Binding& binding) {
   if (context.topology().neighbors == 0) return {0};  // there is no block, so none of unknown size
   const bool each = numbered(context.topology(), collective);
   Bounds bounds(each ? binding.recv.size() : 1);
-  for_blocks(context.vertex(), collective, binding,
-             [&](std::size_t i, Bytes bytes) { bounds.add(each ? i : 0, bytes); });
+  for (const auto& [number, bytes] : blocks_on_edges(context.vertex(), collective, binding))
+    bounds.add(each ? number : 0, bytes);
   bounds.reduce(context.comm());
   return bounds.common();
 }
@@ -130,38 +109,12 @@ Sizes with_average(Context& context, std::vector<Bytes> common, const Binding& b
   return {std::move(common), average};
 }
 
-constexpr std::uint64_t different = largest_ballot;  // no size of a block
-
-// The size of all blocks of this rank; a rank without edges agrees with any.
-Ballot size_of_all(const Vertex& vertex, Collective collective, const Binding& binding) {
-  std::optional<std::uint64_t> size;
-  for_blocks(vertex, collective, binding, [&](std::size_t, Bytes bytes) {
-    size = size.value_or(bytes) == bytes ? bytes : different;
-  });
-  return {size.value_or(0), !size};
-}
-
 }  // namespace
-
-SizePrint::SizePrint(const LocalTopology& topology, Collective collective, const Binding& binding)
-    : one_size(size_of_all(topology.vertex, collective, binding)) {
-  if (!topology.near) return;
-  if (numbered(topology, collective)) entries = topology.near->offsets.size();
-  bool ends_match = true;
-  for (std::size_t i = 0; i < binding.recv.size(); ++i)
-    ends_match = ends_match && binding.recv[i].bytes == sent(collective, binding, i).bytes;
-  if (ends_match) listed = sizes(binding.send);
-  Hash hash;
-  for (Bytes bytes : listed) hash.word(bytes);
-  by_number = hash.word(ends_match).value();
-}
 
 std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const Binding& binding,
                                   const SizePrint& print, const ComparedSizes& compared) {
   if (context.topology().neighbors > 0) {
-    if (compared.one_size && compared.size != different)
-      return std::vector<Bytes>(print.entries, compared.size);
-    if (compared.by_number && !print.listed.empty()) return print.listed;
+    if (auto told = print.sizes(compared)) return *std::move(told);
     check_ends(context, collective, binding);
   }
   return common_sizes(context, collective, binding);

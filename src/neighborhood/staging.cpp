@@ -31,7 +31,7 @@ const std::vector<Block>& StagedSide::blocks() const {
 }
 
 std::size_t StagedSide::number(std::size_t i) const {
-  return block_number(topology_, call_.arguments.collective, side_, i);
+  return given_number(topology_, call_.arguments.collective, side_, i);
 }
 
 std::string StagedSide::name(std::size_t i) const {

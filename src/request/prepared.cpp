@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "request/prepared.hpp"
 
-#include <new>
 #include <utility>
 
 #include "engine/wait/agree.hpp"
@@ -9,14 +8,6 @@
 #include "mpi/mpi_usable.hpp"
 
 namespace tonari {
-
-std::vector<Arrival> arrivals(const LocalTopology& topology, const Binding& binding) {
-  std::vector<Arrival> all(as_given(topology).sources.size());
-  for (std::size_t i = 0; i < binding.recv.size(); ++i)
-    if (const std::size_t number = given_number(topology, Buffer::recv, i); number < all.size())
-      all[number] = {binding.recv[i].address, binding.recv[i].bytes, i};
-  return all;
-}
 
 void ChoiceReport::name(const Candidate& candidate) {
   algorithm = candidate.algorithm(), variant = candidate.variant();

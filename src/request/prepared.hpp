@@ -16,6 +16,7 @@
 #include "engine/tune/online_exchange.hpp"
 #include "engine/wait/exchange.hpp"
 #include "engine/wait/in_flight.hpp"
+#include "request/arrivals.hpp"
 #include "request/start_buffers.hpp"
 #include "select/evidence.hpp"
 #include "tonari/tonari.h"
@@ -32,15 +33,6 @@ struct tonari_request_s {
 };
 
 namespace tonari {
-
-// A receive block, for programs that read it where it arrives.
-struct Arrival {
-  const std::byte* address = nullptr;  // in the receive buffer
-  Bytes bytes = 0;
-  std::size_t number = 0;  // the block's number in the exchange
-};
-// The receive blocks by the program's numbers.
-std::vector<Arrival> arrivals(const LocalTopology& topology, const Binding& binding);
 
 // Starts a request with other buffers. Local. function: of the C interface, which the program has
 // called; it takes the buffers of some kinds of requests only. Throws what that says.

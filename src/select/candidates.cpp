@@ -25,14 +25,6 @@ bool allows(const Settings& settings, const Candidate& candidate) {
          (settings.channel == "auto" || settings.channel == candidate.channel.name());
 }
 
-// A mix is priced by its part on the node.
-double price(const Candidate& candidate, const Problem& problem, const Settings& settings,
-             const LogGP& machine) {
-  const ChannelChoice& channel = candidate.channel;
-  const ChannelChoice::Part& part = channel.edges.empty() ? channel.base : channel.edges.front();
-  return part.row->price({candidate.planned.get(), problem, settings, machine}, part.detail);
-}
-
 // MPI's own collective.
 Candidate native_candidate(const Problem& problem) {
   const auto row = std::ranges::find(problem.channels, Carries::exchange, &Channel::carries);
@@ -107,12 +99,6 @@ void remove_duplicates(std::vector<Candidate>& all) {
                 [&](const Candidate& c) { return !seen.insert(c.planned->dedup_key()).second; });
 }
 
-void sort_by_price(std::vector<Candidate>& all) {
-  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-    return a.predicted < b.predicted;
-  });
-}
-
 // The two best predicted variants of an algorithm stay; hopeless ones go, but never linear.
 void keep_promising(std::vector<Candidate>& all) {
   const double best = all.front().predicted;
@@ -146,15 +132,15 @@ std::string not_applicable(const ChannelChoice& channel, const Problem& problem,
   return reason;
 }
 
-double scratch_estimate(const Candidate& candidate, const Problem& problem) {
+namespace {
+
+double scratch_of(const Candidate& candidate, const Problem& problem) {
   if (!candidate.planned) return 0;
   double most = candidate.channel.base.row->scratch(*candidate.planned, problem);
   for (const ChannelChoice::Part& part : candidate.channel.edges)
     most = std::max(most, part.row->scratch(*candidate.planned, problem));
   return most;
 }
-
-namespace {
 
 // The choice as it is, then each of its parts with each of its details.
 std::vector<ChannelChoice> with_details(const ChannelChoice& plain, const Offer& offer) {
@@ -181,7 +167,7 @@ std::vector<Candidate> over_channels(const Candidate& candidate, const Problem& 
     for (ChannelChoice& channel : with_details(plain, offer)) {
       Candidate other{candidate.planned, std::move(channel), 0};
       if (other.channel == candidate.channel || !allows(settings, other)) continue;
-      other.predicted = price(other, problem, settings, machine);
+      other.predicted = predict(other, problem, settings, machine);
       all.push_back(std::move(other));
     }
   }
@@ -201,25 +187,29 @@ std::vector<Candidate> enumerate(const Problem& problem, const Settings& setting
       (settings.algorithm == "auto" && settings.channel == "auto" && settings.ports == 0))
     all.push_back(native_candidate(problem));
   for (Candidate& candidate : all)
-    candidate.predicted = price(candidate, problem, settings, machine);
+    candidate.predicted = predict(candidate, problem, settings, machine);
   if (all.empty()) refuse(settings, reasons);
-  sort_by_price(all);
+  std::ranges::stable_sort(all, {}, &Candidate::predicted);
   keep_promising(all);
   std::vector<Candidate> moved;
   for (const Candidate& candidate : all)
-    for (Candidate& way : over_channels(candidate, problem, settings, machine))
+    for (Candidate& way : over_channels(candidate, problem, settings, machine)) {
+      way.scratch = scratch_of(way, problem);
       moved.push_back(std::move(way));
-  sort_by_price(moved);
+    }
+  std::ranges::stable_sort(moved, {}, &Candidate::predicted);
   return moved;
 }
 
 double predict(const Candidate& candidate, const Problem& problem, const Settings& settings,
                const LogGP& machine) {
-  return price(candidate, problem, settings, machine);
+  const ChannelChoice& channel = candidate.channel;
+  const ChannelChoice::Part& part = channel.edges.empty() ? channel.base : channel.edges.front();
+  return part.row->price({candidate.planned.get(), problem, settings, machine}, part.detail);
 }
 
 double predict_native(const Problem& problem, const Settings& settings, const LogGP& machine) {
-  return price(native_candidate(problem), problem, settings, machine);
+  return predict(native_candidate(problem), problem, settings, machine);
 }
 
 std::optional<Candidate> finalist_form(const Candidate& candidate) {

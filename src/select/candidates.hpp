@@ -17,6 +17,9 @@ struct Candidate {
   VariantPtr planned;  // null: MPI's own collective
   ChannelChoice channel;
   double predicted = 0;  // seconds
+  // Bytes that a rank holds for it while it is measured: messages in and out, or forwarded blocks.
+  // enumerate() fills this in.
+  double scratch = 0;
   // The size of each scratch block of this rank's plan, where the problem's sizes do not tell;
   // null: they do, or it is not known yet.
   std::shared_ptr<const std::vector<Bytes>> forwarded = nullptr;
@@ -44,14 +47,11 @@ std::vector<Candidate> enumerate(const Problem& problem, const Settings& setting
 // does well (Channel::finalist).
 std::optional<Candidate> finalist_form(const Candidate& candidate);
 
-// Seconds by the model: of one candidate, and of MPI's own collective.
+// Seconds by the model: of one candidate (a mix of channels is priced by its part on the node), and
+// of MPI's own collective.
 double predict(const Candidate& candidate, const Problem& problem, const Settings& settings,
                const LogGP& machine);
 double predict_native(const Problem& problem, const Settings& settings, const LogGP& machine);
-
-// The bytes that the candidate holds on one rank while it is measured: messages in and out, or
-// forwarded blocks.
-double scratch_estimate(const Candidate& candidate, const Problem& problem);
 
 // Says why some part of the candidate's channel moves nothing here; empty if all do.
 std::string not_applicable(const ChannelChoice& channel, const Problem& problem,

@@ -13,6 +13,8 @@ namespace {
 constexpr std::ptrdiff_t most_of_channel = 2, most_of_algorithm = 3;
 // times the best prediction: trying slower ones costs more than they may win
 constexpr double worth_a_try = 4;
+// bytes that candidates may hold together on one rank while they are measured
+constexpr double most_scratch = 256 << 20;
 
 bool expensive(const ChannelChoice& channel) {
   return channel.base.row->expensive ||
@@ -78,9 +80,7 @@ void add_finalist_forms(std::vector<Candidate>& chosen, std::size_t most) {
       chosen.push_back(std::move(*other));
 }
 
-}  // namespace
-
-std::vector<Candidate> contenders_of(std::span<const Candidate> candidates, std::size_t most) {
+std::vector<Candidate> chosen_of(std::span<const Candidate> candidates, std::size_t most) {
   std::vector<const Candidate*> others, left;
   std::vector<Candidate> chosen = one_of_each_way(candidates, most, others);
   const double worth = worth_a_try * candidates.front().predicted;
@@ -97,14 +97,37 @@ std::vector<Candidate> contenders_of(std::span<const Candidate> candidates, std:
   return chosen;
 }
 
-std::vector<std::string> left_for_later(std::span<const Candidate> candidates,
-                                        std::span<const Candidate> contenders) {
+std::vector<std::string> left_of(std::span<const Candidate> candidates,
+                                 std::span<const Candidate> contenders) {
   std::set<std::string> seen;
   for (const Candidate& c : contenders) seen.insert(c.channel.name());
   std::vector<std::string> labels;
   for (const Candidate& c : candidates)
     if (expensive(c.channel) && seen.insert(c.channel.name()).second) labels.push_back(c.label());
   return labels;
+}
+
+}  // namespace
+
+std::vector<Candidate> affordable(std::span<const Candidate> candidates) {
+  std::vector<Candidate> chosen;
+  double bytes = 0;
+  for (const Candidate& c : candidates) {
+    if (c.scratch > 0 && bytes + c.scratch > most_scratch) continue;
+    bytes += c.scratch;
+    chosen.push_back(c);
+  }
+  if (chosen.empty()) chosen.push_back(candidates.front());
+  return chosen;
+}
+
+Contenders contenders_of(std::span<const Candidate> candidates, std::size_t most) {
+  std::vector<Candidate> planned;
+  std::ranges::copy_if(candidates, std::back_inserter(planned),
+                       [](const Candidate& c) { return c.planned != nullptr; });
+  Contenders contenders{chosen_of(affordable(planned), most), {}};
+  contenders.later = left_of(candidates, contenders.now);
+  return contenders;
 }
 
 }  // namespace tonari

@@ -11,14 +11,20 @@
 
 namespace tonari {
 
-// At most so many of `candidates`, which come best prediction first and are not empty. The first of
-// them is the first here, too.
-std::vector<Candidate> contenders_of(std::span<const Candidate> candidates,
-                                     std::size_t most = Race::most_candidates);
+// The best predicted candidates that fit into memory together, while they are measured.
+std::vector<Candidate> affordable(std::span<const Candidate> candidates);
 
-// The labels of what is left for later requests of the same kind, which try one each: the best
-// candidate of each way that is expensive to connect, if none of these contenders goes that way.
-std::vector<std::string> left_for_later(std::span<const Candidate> candidates,
-                                        std::span<const Candidate> contenders);
+struct Contenders {
+  std::vector<Candidate> now;  // the first has the best prediction
+  // Labels for later requests of the same kind, which try one each: the best candidate of each way
+  // that is expensive to connect, if none of these contenders goes that way.
+  std::vector<std::string> later;
+};
+
+// At most so many of `candidates`, which come best prediction first. MPI's own collective takes no
+// part: it would have to prove its blocks first, on copies (decision 21). A later request does
+// that, as it tries other ways that are expensive (decision 53).
+Contenders contenders_of(std::span<const Candidate> candidates,
+                         std::size_t most = Race::most_candidates);
 
 }  // namespace tonari

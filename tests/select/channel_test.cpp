@@ -117,14 +117,14 @@ TEST_F(ChannelRows, AreFoundByTheLabelsOfTheirCandidates) {
 TEST_F(ChannelRows, SayWhatTheyHoldAndWhatElseToTry) {
   settings.channel = "mail";
   const Candidate plain = enumerate(problem(), settings, {}).front();
-  EXPECT_EQ(scratch_estimate(plain, problem()), 5);
+  EXPECT_EQ(plain.scratch, 5);
   const auto other = finalist_form(plain);
   ASSERT_TRUE(other);
   EXPECT_EQ(other->label(), "linear/mail/loud");
   EXPECT_FALSE(finalist_form(*other));
   settings.channel = "pigeon";
   const Candidate far = enumerate(problem(), settings, {}).front();
-  EXPECT_EQ(scratch_estimate(far, problem()), 7);
+  EXPECT_EQ(far.scratch, 7);
   EXPECT_FALSE(finalist_form(far));
 }
 

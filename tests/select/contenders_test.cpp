@@ -48,7 +48,7 @@ Candidate by(const std::string& algorithm, const Channel& channel, double predic
 
 Labels chosen(const std::vector<Candidate>& candidates) {
   Labels all;
-  for (const Candidate& c : contenders_of(candidates)) all.push_back(c.label());
+  for (const Candidate& c : contenders_of(candidates).now) all.push_back(c.label());
   return all;
 }
 
@@ -109,13 +109,14 @@ TEST(Contenders, AnExpensiveWayIsLeftForLaterRequests) {
       .name = "own", .help = "", .carries = Carries::exchange, .expensive = true, .price = priced};
   Candidate mixed = by("a", shout, 8);
   mixed.channel.edges.push_back({&envoy});
-  const std::vector<Candidate> all{
-      by("a", shout, 1), by("b", envoy, 5), by("a", envoy, 6), mixed, {nullptr, {{&own}}, 9}};
-  const auto left = [&](const Candidate& contender) {
-    return left_for_later(all, std::span(&contender, 1));
+  // the first alone is a contender
+  const auto left = [&](const Candidate& first) {
+    const Candidate native{nullptr, {{&own}}, 9};
+    return contenders_of(std::vector{first, by("b", envoy, 5), by("a", envoy, 6), mixed, native}, 1)
+        .later;
   };
-  EXPECT_EQ(left(all[0]), (Labels{"b/envoy", "a/shout+envoy", "native"}));
-  EXPECT_EQ(left(all[2]), (Labels{"a/shout+envoy", "native"}));
+  EXPECT_EQ(left(by("a", shout, 1)), (Labels{"b/envoy", "a/shout+envoy", "native"}));
+  EXPECT_EQ(left(by("a", envoy, 1)), (Labels{"a/shout+envoy", "native"}));
 }
 
 TEST(Contenders, AreOfSeveralChannelsAndAlgorithms) {

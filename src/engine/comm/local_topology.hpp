@@ -41,6 +41,13 @@ inline std::size_t given_number(const LocalTopology& topology, Buffer side, std:
                                                        : topology.recv_blocks[i]);
 }
 
+// The same of a call: an allgather has one block to send.
+inline std::size_t given_number(const LocalTopology& topology, Collective collective, Buffer side,
+                                std::size_t i) {
+  const bool one = side == Buffer::send && collective == Collective::allgather;
+  return one ? 0 : given_number(topology, side, i);
+}
+
 // Pure.
 LocalTopology topology_in(std::shared_ptr<const Neighborhood> near, int rank);
 // Pure. `given` is this rank's vertex of the graph that is the neighborhood, and `isomorphism` this

@@ -19,8 +19,6 @@ constexpr double close = 1.3;
 // the same for the immediate form of an exchange that takes at most this many seconds
 constexpr double promising = 3, short_exchange = 5e-6;
 constexpr std::size_t most_finalists = 8;
-// bytes that candidates may hold together on one rank while they are measured
-constexpr double most_scratch = 256 << 20;
 
 void add_lines(std::string& details, const std::vector<Timing>& timings) {
   for (const Timing& t : timings)
@@ -30,21 +28,6 @@ void add_lines(std::string& details, const std::vector<Timing>& timings) {
             ? text("  ", t.candidate.label(), ": delivers wrong blocks on this MPI, left out\n")
             : text("  ", std::setprecision(3), t.seconds * 1e6, " us  ", t.candidate.label(),
                    " (predicted ", t.candidate.predicted * 1e6, " us)\n");
-}
-
-// The best predicted candidates that fit into memory together.
-std::vector<Candidate> affordable(const std::vector<Candidate>& candidates,
-                                  const Problem& problem) {
-  std::vector<Candidate> chosen;
-  double bytes = 0;
-  for (const Candidate& c : candidates) {
-    const double more = scratch_estimate(c, problem);
-    if (more > 0 && bytes + more > most_scratch) continue;
-    bytes += more;
-    chosen.push_back(c);
-  }
-  if (chosen.empty()) chosen.push_back(candidates.front());
-  return chosen;
 }
 
 // The leaders, each also in its immediate form. Starting persistent requests costs some MPIs more
@@ -106,7 +89,7 @@ Choice measure_on_copies(Context& context, const std::vector<Candidate>& candida
     return {{"model"},
             candidates.front(),
             "the buffers are too large to be measured on copies of them\n"};
-  std::vector<Candidate> chosen = affordable(candidates, problem);
+  std::vector<Candidate> chosen = affordable(candidates);
   exchange_forwarded_sizes(context, chosen, problem, settings, arguments.binding);
   Choice choice = contest(context, chosen, settings, *shadow);
   if (!choice.steady) choice.details += unsteady_times;
@@ -134,20 +117,13 @@ Choice measure(Context& context, const std::vector<Candidate>& candidates, const
   return {{"model"}, candidates.front(), text("nothing was measured: ", lacking->what(), "\n")};
 }
 
-// MPI's own collective takes no part: it would have to prove its blocks first, on copies (decision
-// 21). A later request does that, as it tries other ways that are expensive (decision 53).
-Choice race(const std::vector<Candidate>& candidates, const Problem& problem, std::size_t most,
-            std::string key) {
-  std::vector<Candidate> planned;
-  std::ranges::copy_if(candidates, std::back_inserter(planned),
-                       [](const Candidate& c) { return c.planned != nullptr; });
-  std::vector<Candidate> contenders =
-      contenders_of(affordable(planned, problem), std::min(most, Race::most_candidates));
-  Choice choice{{"online"}, contenders.front()};
-  choice.rivals.assign(contenders.begin() + 1, contenders.end());
+Choice race(const std::vector<Candidate>& candidates, std::size_t most, std::string key) {
+  Contenders contenders = contenders_of(candidates, std::min(most, Race::most_candidates));
+  Choice choice{{"online"}, contenders.now.front()};
+  choice.rivals.assign(contenders.now.begin() + 1, contenders.now.end());
   if (choice.rivals.empty()) choice.reason = "model";
   choice.question = std::move(key);
-  choice.untried = left_for_later(candidates, contenders);
+  choice.untried = std::move(contenders.later);
   return choice;
 }
 
@@ -178,8 +154,6 @@ void try_beside(Context& context, const std::string& label, std::string key, con
   choice.question = std::move(key);
 }
 
-Choice forced(const Candidate& candidate) { return {{"forced"}, candidate}; }
-
 Choice choose_candidate(Context& context, const Problem& problem, const Settings& settings,
                         const Arguments& arguments) {
   const bool native_ok = native_is_right(context.topology().shape);
@@ -207,7 +181,8 @@ Choice choose_candidate(Context& context, const Problem& problem, const Settings
   }
   std::vector<Candidate> candidates = enumerate(problem, settings, context.machine());
   if (!native_ok) std::erase_if(candidates, [](const Candidate& c) { return !c.planned; });
-  if (settings.algorithm == "irecv" || settings.algorithm == "native") return forced(candidates[0]);
+  if (settings.algorithm == "irecv" || settings.algorithm == "native")
+    return {{"forced"}, candidates[0]};
   if (settings.tune == Tune::model || settings.tune == Tune::recall || context.ranks() == 1) {
     Choice choice{{"model"}, candidates.front(), "predicted:\n"};
     for (const Candidate& c : candidates)
@@ -216,7 +191,7 @@ Choice choose_candidate(Context& context, const Problem& problem, const Settings
     return choice;
   }
   if (settings.tune == Tune::online)
-    return race(candidates, problem, settings.contenders, std::move(keys.back()));
+    return race(candidates, settings.contenders, std::move(keys.back()));
   if (keys.empty()) keys.push_back(wisdom_key(context, problem_key(problem, settings)));
   Choice choice = measure(context, candidates, problem, settings, arguments);
   if (choice.steady) remember(context, keys[0], {choice.candidate.label(), choice.times});
