@@ -99,8 +99,8 @@ def legend(left_out: int) -> str:
     return fill(
         "An arrow with the number n says that files of the upper room include headers of the "
         "lower one n times. Blue rooms are the core, which knows no MPI. Every room may include "
-        f"the ground floor, {below}, which is left out. So are arrows between rooms that a chain "
-        f"of other arrows connects: {left_out} of them.",
+        f"the ground floor, {below}, which is left out. Also left out are {left_out} arrows that "
+        "follow from others, because a chain of arrows connects the same rooms.",
         WIDTH,
     )
 
