@@ -62,8 +62,12 @@ struct Setting {
   Errc wrong = Errc::argument;  // the error for another value
 };
 
+// Without a member nothing is compared between ranks. What TONARI_NODES makes up is compared where
+// it is read.
 constexpr bool needs_no_member(const Setting& row) {
-  return !*row.key && row.affects != Affects::choices;
+  const bool nodes =
+      row.affects == Affects::all_ranks && row.variable == std::string_view("TONARI_NODES");
+  return !*row.key && (row.affects == Affects::rank || nodes);
 }
 
 // The names as "tonari_ports (TONARI_PORTS)", or the only one.

@@ -218,6 +218,18 @@ TEST(SettingTable, KindsFitTypes) {
   EXPECT_FALSE(fits<Tune>(row) || fits<std::string>(row));
 }
 
+// Ranks could not be told apart by it. TONARI_NODES is compared elsewhere.
+TEST(SettingTable, WhatAllRanksMustAgreeOnHasAMember) {
+  Setting row{"", "TONARI_COLOR", ValueKind::word, "a color", "red", {}, Affects::rank, {}, ""};
+  EXPECT_TRUE(row.member.fits(row));
+  row.affects = Affects::all_ranks;
+  EXPECT_FALSE(row.member.fits(row));
+  row.variable = "TONARI_NODES";
+  EXPECT_TRUE(row.member.fits(row));
+  row.affects = Affects::choices;
+  EXPECT_FALSE(row.member.fits(row));
+}
+
 // All that is said about a setting, and how it is read, comes from its row.
 TEST(SettingTable, OneMoreIsOneRow) {
   const Setting added{
