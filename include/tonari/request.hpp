@@ -54,6 +54,9 @@ class [[nodiscard]] Request {
   void start_with(const void* sendbuf, void* recvbuf) {
     check(tonari_start_with(handle_, sendbuf, recvbuf));
   }
+  // In the order of a stream of a GPU: see tonari_start_on.
+  void start_on(void* stream) { check(tonari_start_on(handle_, stream)); }
+  void wait_on(void* stream) { check(tonari_wait_on(handle_, stream)); }
   void wait() { check(tonari_wait(handle_)); }
   bool test() {
     int complete = 0;

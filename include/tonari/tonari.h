@@ -456,6 +456,32 @@ TONARI_API int tonari_start(tonari_request request);
  * start, the others wait until it does, with buffers that are right. After MEMORY and MPI only free
  * the request. */
 TONARI_API int tonari_start_with(tonari_request request, const void* sendbuf, void* recvbuf);
+/* Start and wait in the order of a stream of a GPU, for requests with blocks in its memory. A start
+ * takes the blocks when its stream has done all that it holds by then: what writes to send blocks,
+ * and what reads receive blocks of the last exchange, must come before it in that stream. What the
+ * stream of the wait gets afterwards sees what has come. So the program need not wait for the GPU:
+ *
+ *     pack_my_fields<<<..., stream>>>(out);
+ *     tonari_start_on(swap, stream);
+ *     compute_interior<<<..., stream>>>(...);
+ *     tonari_wait_on(swap, stream);
+ *     compute_border<<<..., stream>>>(in);
+ *
+ *  stream   a cudaStream_t or CUstream of the device that has the blocks. Not one that is captured.
+ * tonari_start_on puts a copy of the blocks into the stream and returns at once. The host does not
+ * wait for that copy: tests and waits ask whether it is complete, and begin the exchange between
+ * ranks then. Only after tonari_start_with it returns when the blocks are copied.
+ * tonari_wait_on blocks the host until the exchange between ranks is complete, which waits for the
+ * stream of the start. It puts a copy to the receive blocks into its stream, and does not wait for
+ * that.
+ * Each may be used with tonari_start, tonari_wait and tonari_test in the place of the other one.
+ * Where a rank has no receive block in memory of a GPU, tonari_wait_on is tonari_wait; where it has
+ * no send block at all, tonari_start_on is tonari_start. Ranks choose for themselves.
+ * Errors: those of tonari_start and tonari_wait; ARGUMENT (send blocks that the host reads: wait
+ * for the stream, and call tonari_start; a stream of another device), ACTIVE (the stream is
+ * captured). After these nothing has happened. */
+TONARI_API int tonari_start_on(tonari_request request, void* stream);
+TONARI_API int tonari_wait_on(tonari_request request, void* stream);
 /* *flag becomes 1 if the exchange is complete (also if the request is null or was not started),
  * else 0. Never blocks.
  * Errors: PEER, MPI. After them only free the request, and soon: others may wait for it.

@@ -77,12 +77,42 @@ void PinnedCopy::put_on(DeviceStream stream) {
     device().copy(stream, bound.one->to, bound.one->from, bound.one->length);
   else
     device().move(stream, bound.table);
-  device().record(stream, done_);
-  put_ = true;
+  record_on(stream);
 }
 
-bool PinnedCopy::complete() const { return device().query(done_); }
+void PinnedCopy::record_on(DeviceStream stream) {
+  device().record(stream, done_);
+  put_ = true;
+  put_to_ = stream;
+}
 
-void PinnedCopy::wait() const { device().synchronize(done_); }
+void PinnedCopy::mark_on(DeviceStream stream) {
+  order_behind(stream);
+  record_on(stream);
+}
+
+bool PinnedCopy::complete() {
+  if (put_ && device().query(done_)) put_ = false;
+  return !put_;
+}
+
+void PinnedCopy::wait() {
+  if (put_) device().synchronize(done_);
+  put_ = false;
+}
+
+void PinnedCopy::order_behind(DeviceStream stream) {
+  if (put_ && stream != put_to_) device().wait_event(stream, done_);
+}
+
+void PinnedCopy::check_stream(DeviceStream stream) const {
+  if (const int other = device().device_of(stream); other != number_)
+    fail(Errc::argument, "`stream` is one of device ", other, ", and the blocks are on device ",
+         number_, "; give a stream of that device");
+  if (device().captures(stream))
+    fail(Errc::active,
+         "`stream` is captured, and an exchange through the host cannot be part of a "
+         "graph; end the capture first");
+}
 
 }  // namespace tonari

@@ -53,8 +53,15 @@ class PinnedCopy {
 
   // Puts the copies into the stream; one at a time. The host may use its side when it is complete.
   void put_on(DeviceStream stream);
-  bool complete() const;  // what was put last
-  void wait() const;
+  bool complete();  // what was put last, if anything was
+  void wait();
+  // What the stream gets from now on comes behind what was put last.
+  void order_behind(DeviceStream stream);
+  // Then `complete` asks for all that the stream holds, too, without a copy.
+  void mark_on(DeviceStream stream);
+  // Throws Errc::argument unless the stream is one of this device, and Errc::active where it is
+  // captured.
+  void check_stream(DeviceStream stream) const;
 
  private:
   // The copies for one place.
@@ -66,6 +73,7 @@ class PinnedCopy {
   static constexpr std::size_t most_places = 8;
   Bound compile(std::ptrdiff_t shift) const;
   void free(const Bound& bound) const;
+  void record_on(DeviceStream stream);
 
   std::shared_ptr<PresentDevice> devices_;
   int number_;
@@ -79,7 +87,8 @@ class PinnedCopy {
   DeviceStream own_;
   DeviceEvent done_;
   std::vector<Bound> bound_;  // the one that is used comes first
-  bool put_ = false;
+  bool put_ = false;          // and perhaps not complete
+  DeviceStream put_to_;
 };
 
 }  // namespace tonari

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "neighborhood/make_request.hpp"
 
+#include <algorithm>
+
 #include "channels/table.hpp"
 #include "engine/run/build.hpp"
 #include "engine/run/forwarded_sizes.hpp"
@@ -106,10 +108,17 @@ bool build_several(Context& context, Choice& choice, const Problem& problem,
 
 // Blocks in memory of a device are exchanged elsewhere.
 void stage(Prepared& prepared, const Staging& staging, Choice& choice) {
-  prepared.exchange = std::make_unique<StagedExchange>(
+  auto staged = std::make_unique<StagedExchange>(
       std::shared_ptr<Exchange>(std::move(prepared.exchange)), staging.sides);
+  prepared.staged = staged.get();
+  prepared.exchange = std::move(staged);
   prepared.recording.staged = true;
   choice.details = staging.sides.describe() + choice.details;
+}
+
+bool host_sends(LocalArguments& mine) {
+  const auto has_bytes = [](const Block& block) { return block.bytes > 0; };
+  return mine.on_gpu.send.empty() && std::ranges::any_of(mine.given().send, has_bytes);
 }
 
 }  // namespace
@@ -125,6 +134,7 @@ Made make_request(const Call& call, double start, Choice choice, const Problem& 
   if (choice.rivals.empty() || !build_several(context, choice, problem, mine, made))
     build_one(context, choice, problem, mine, made);
   if (mine.staging) stage(prepared, *mine.staging, choice);
+  prepared.host_sends = host_sends(mine);
   if (mine.settings.progress_thread) prepared.drive_by_thread();
   describe(prepared, start, choice, problem);
   prepared.arrivals = arrivals(context.topology(), mine.given());

@@ -245,8 +245,10 @@ std::shared_ptr<Prepared> OneShots::staged(const std::shared_ptr<Prepared>& move
   };
   const auto held = std::make_shared<Held>(Held{moves, call_of});
   auto request = std::make_shared<Prepared>(context_);
-  request->exchange = std::make_unique<StagedExchange>(
+  auto exchange = std::make_unique<StagedExchange>(
       std::shared_ptr<Exchange>(held, moves->exchange.get()), call_of->sides());
+  request->staged = exchange.get();
+  request->exchange = std::move(exchange);
   request->chosen = moves->chosen;
   request->arrivals = moves->arrivals;
   request->recording.done = request->recording.staged = true;

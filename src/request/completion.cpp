@@ -7,6 +7,7 @@
 #include "request/free_handle.hpp"
 #include "request/guard.hpp"
 #include "request/prepared.hpp"
+#include "request/staged_exchange.hpp"
 
 using namespace tonari;
 
@@ -51,6 +52,31 @@ void wait(tonari_request request) {
   if (!request || !request->active) return;
   request->prepared->wait();
   request->active = false;
+}
+
+DeviceStream stream_of(void* stream) { return {reinterpret_cast<std::uintptr_t>(stream)}; }
+
+// All checks come first, as for starts with other buffers.
+void start_on(tonari_request request, DeviceStream stream) {
+  require(request, "request");
+  check_startable(*request);
+  Prepared& prepared = *request->prepared;
+  if (prepared.host_sends)
+    fail(Errc::argument,
+         "the request sends from memory that the host reads, which a start in a stream does not "
+         "wait for; wait for the stream, then call tonari_start");
+  prepared.exchange->check_start();
+  if (prepared.staged) prepared.staged->pack_on(stream);
+  start(request);
+}
+
+// Where the host has received, it has waited.
+void wait_on(tonari_request request, DeviceStream stream) {
+  if (!request || !request->active) return;
+  StagedExchange* const staged = request->prepared->staged;
+  if (staged) staged->unpack_on(stream);
+  wait(request);
+  if (staged) staged->finish_on(stream);
 }
 
 // The next non-blocking call that runs this exchange takes the handle.
@@ -142,6 +168,14 @@ extern "C" int tonari_start_with(tonari_request request, const void* sendbuf, vo
     const void* const buffers[] = {sendbuf, recvbuf};
     start_with(request, "start_with", buffers);
   });
+}
+
+extern "C" int tonari_start_on(tonari_request request, void* stream) {
+  return guarded([&] { start_on(request, stream_of(stream)); });
+}
+
+extern "C" int tonari_wait_on(tonari_request request, void* stream) {
+  return guarded([&] { wait_on(request, stream_of(stream)); });
 }
 
 extern "C" int tonari_test(tonari_request request, int* flag) {

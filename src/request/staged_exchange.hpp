@@ -2,11 +2,24 @@
 // An exchange whose blocks lie in memory of a device, on one side or both: it goes through pinned
 // memory of the host.
 //
-//   start   | pack, and wait for it | start of the host's exchange |
-//   wait    | the host's exchange | unpack, and wait for it |
+//   start     | pack, and wait for it | start of the host's exchange |
+//   wait      | the host's exchange | unpack, and wait for it |
+//
+// In the order of streams the host does not wait for the device. It asks whether blocks are packed,
+// before the host's exchange starts in a later test or wait:
+//
+//   start_on  | pack, in the stream |
+//   wait_on   | are they packed? | the host's exchange | unpack, in the stream |
+//
+// Pinned memory is received into again when it was unpacked, so the next exchange asks for that,
+// too. All that the stream of a start held is complete before blocks are unpacked, wherever that
+// is.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -33,6 +46,15 @@ class StagedExchange final : public WrappedExchange {
       : WrappedExchange(std::move(inner)), sides_(std::move(sides)) {}
   ~StagedExchange() override;
 
+  // The next start takes both sides behind what the stream holds, without waiting. Throws like
+  // PinnedCopy::check_stream.
+  void pack_on(DeviceStream stream);
+  // The exchange that was started is complete as soon as its unpacking is in the stream: call this
+  // before its wait. Another thread may test meanwhile. Throws like pack_on.
+  void unpack_on(DeviceStream stream);
+  // After that wait, what the stream gets sees the blocks.
+  void finish_on(DeviceStream stream);
+
   void start() override;
   bool test() override;
   void wait() override;
@@ -43,12 +65,18 @@ class StagedExchange final : public WrappedExchange {
   void awaits(Awaited& awaited) const override;
 
  private:
+  bool packed();
+  void begin_exchange();
   void begin_unpacking();
 
-  enum class Step : bool { exchanging, unpacking };
+  enum class Step : std::uint8_t { packing, exchanging, unpacking };
   StagedSides sides_;
-  Step step_ = Step::exchanging;
+  Step step_ = Step::unpacking;
   bool under_way_ = false;  // the host's exchange
+  bool rebound_ = false;    // ever
+  std::optional<DeviceStream> packs_on_;
+  DeviceStream unpacks_on_;
+  std::atomic<bool> by_stream_ = false;  // it unpacks there, and nobody waits for that
 };
 
 }  // namespace tonari

@@ -8,6 +8,7 @@
 #include "device/any_device.hpp"
 #include "device/offers_by_line.hpp"
 #include "device/packed_exchange.hpp"
+#include "device/pinned_copy.hpp"
 #include "memory/child.hpp"
 #include "support/errors.hpp"
 
@@ -422,6 +423,38 @@ TEST_P(AnyDevice, CarriesAnExchangeBehindASlowProducer) {
         ASSERT_EQ(got[128 + 24 * k + b], pattern(128, salt)[24 * k + b]);
   }
   exchange.finish([] {});
+}
+
+// Blocks of which one is spread, to the host and back to other places.
+TEST_P(AnyDevice, StagesBlocksThroughPinnedMemory) {
+  const auto p = program();
+  Layout spread;
+  spread.add(tonari::Run{0, 3, 8, 4});
+  std::byte* const own = p->allocate(256);
+  p->write(own, pattern(256, 7));
+  const auto devices =
+      std::make_shared<PresentDevice>(std::shared_ptr<Device>(&p->device, [](Device*) {}));
+  PinnedCopy out(devices, 0, {{own + 64, nullptr, 5}, {own, &spread, 12}},
+                 PinnedCopy::Way::to_host);
+  PinnedCopy in(devices, 0, {{own + 100, nullptr, 17}}, PinnedCopy::Way::to_device);
+  for (const std::ptrdiff_t shift : {0, 128, 0}) {
+    in.move_to(shift);
+    p->hold_back(p->first);
+    const Content sent = pattern(128, 20 + static_cast<unsigned>(shift));
+    p->put(p->first, own, sent);
+    out.put_on(p->first);
+    EXPECT_FALSE(out.complete());
+    p->let_run();
+    out.wait();
+    for (std::ptrdiff_t k = 0; k < 17; ++k)
+      EXPECT_EQ(out.host()[k],
+                sent[static_cast<std::size_t>(k < 5 ? 64 + k : 8 * ((k - 5) / 3) + (k - 5) % 3)]);
+    std::memcpy(in.host(), out.host(), 17);
+    in.put_on(p->second);
+    in.order_behind(p->first);
+    const Content got = p->read(own + 100 + shift, 17);
+    EXPECT_TRUE(std::equal(got.begin(), got.end(), out.host()));
+  }
 }
 
 void exchange_beside(ProgramOnDevice& p, Line& line, std::int32_t rank) {

@@ -8,7 +8,7 @@
 program operations_test
   USE_MPI
   use, intrinsic :: iso_fortran_env, only: real64
-  use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer, c_long_long
+  use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_f_pointer, c_long_long
   use tonari
   use checks
   implicit none
@@ -411,6 +411,10 @@ contains
                 'start_with')
     call tonari_start_with(request, more(::2, 1), got, ierror)
     call expect_error(ierror, TONARI_ERR_ARGUMENT, 'not contiguous', 'start_with a section')
+    call tonari_start_on(request, c_null_ptr, ierror)
+    call expect_error(ierror, TONARI_ERR_ARGUMENT, 'memory that the host reads', 'start_on')
+    call tonari_start(request)
+    call tonari_wait_on(request, c_null_ptr)
     call tonari_request_free(request)
   end subroutine
 

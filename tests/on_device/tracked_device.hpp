@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "base/error.hpp"
 #include "device/forwarding_device.hpp"
@@ -29,6 +31,17 @@ class TrackedDevice final : private Simulated, public ForwardingDevice {
   // The n-th call from now on fails; 0: none.
   void fail_at(std::size_t call) { calls_ = 0, fails_ = call; }
 
+  // From now on the n-th event that was made counts as complete; -1: none does.
+  void lie_about(int event) { lie_ = event; }
+  bool query(DeviceEvent event) override { return lies_about(event) || device_.query(event); }
+  void synchronize(DeviceEvent event) override {
+    if (!lies_about(event)) device_.synchronize(event);
+  }
+  void wait_event(DeviceStream stream, DeviceEvent event) override {
+    if (!lies_about(event)) device_.wait_event(stream, event);
+  }
+  using ForwardingDevice::synchronize;
+
   std::byte* allocate(MemoryKind kind, int device, Bytes bytes) override {
     may_fail(Errc::memory, "no pinned memory is left");
     return counted(device_.allocate(kind, device, bytes));
@@ -41,7 +54,8 @@ class TrackedDevice final : private Simulated, public ForwardingDevice {
   void free_table(DeviceTable table) override { device_.free_table(table), --held_; }
   DeviceEvent make_event(int device) override {
     may_fail(Errc::argument, "no event can be made");
-    return counted(device_.make_event(device));
+    events_.push_back(counted(device_.make_event(device)).value);
+    return {events_.back()};
   }
   void end_event(DeviceEvent event) override { device_.end_event(event), --held_; }
   DeviceStream make_stream(int device) override {
@@ -65,10 +79,16 @@ class TrackedDevice final : private Simulated, public ForwardingDevice {
     ++held_;
     return thing;
   }
+  bool lies_about(DeviceEvent event) const {
+    return lie_ >= 0 && static_cast<std::size_t>(lie_) < events_.size() &&
+           events_[static_cast<std::size_t>(lie_)] == event.value;
+  }
   void may_fail(Errc code, const char* sentence) {
     if (++calls_ == fails_) fail(code, sentence);
   }
 
+  std::vector<std::uintptr_t> events_;
+  int lie_ = -1;
   std::size_t held_ = 0, launches_ = 0, calls_ = 0, fails_ = 0;
 };
 

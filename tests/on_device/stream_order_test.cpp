@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Starts and waits in the order of streams, with producers and consumers that are late: what users
+// of halo libraries report (packing before the producer is done, a start before the last unpacking
+// is), in orders drawn from seeds.
+#include <cstdlib>
+
+#include "on_device/device_ring.hpp"
+#include "support/same_error.hpp"
+
+namespace {
+
+using namespace tonari::test;
+using tonari::DeviceStream;
+using tonari::SimulatedDevice;
+
+// A program around one request, which waits for its device at the end only.
+class Program {
+ public:
+  Program(UsedDevice& device, tonari_request request, MemoryOnDevice& out, MemoryOnDevice& in,
+          std::uint32_t seed)
+      : device_(device.program()), request_(request), out_(out), in_(in), random_(seed) {
+    for (DeviceStream& stream : streams_) stream = device_.make_stream(0);
+    event_ = device_.make_event(0);
+    last_start_ = last_wait_ = streams_[0];
+  }
+  ~Program() {
+    for (const DeviceStream stream : streams_) device_.end_stream(stream);
+    device_.end_event(event_);
+  }
+
+  // sent(round, i, rank): what block i of a rank is.
+  template <class Sent>
+  void exchange(int round, Sent sent, int before, int behind) {
+    const DeviceStream stream = streams_[random_() % 3];
+    follow(stream, last_start_);  // which packs the last values
+    follow(stream, last_wait_);   // whose consumer reads those that have come
+    write(stream, sent(round, 0), sent(round, 1));
+    if (random_() % 8 == 0) {
+      device_.synchronize(stream);
+      note(tonari_start(request_));
+    } else {
+      note(tonari_start_on(request_, as_handle(stream)));
+    }
+    last_start_ = stream;
+    const DeviceStream waits = streams_[random_() % 3];
+    int flag = 0;
+    if (random_() % 4 == 0) note(tonari_test(request_, &flag));
+    if (random_() % 8 == 0) {
+      device_.synchronize(waits);
+      note(tonari_wait(request_));
+    } else {
+      note(tonari_wait_on(request_, as_handle(waits)));
+    }
+    read(waits, sent(round, 0, before), sent(round, 1, behind));
+    last_wait_ = waits;
+  }
+  void complete() {
+    for (const DeviceStream stream : streams_) device_.synchronize(stream);
+  }
+  int wrong() const { return wrong_; }
+
+  static void* as_handle(DeviceStream stream) { return reinterpret_cast<void*>(stream.value); }
+
+ private:
+  // What the device finds wrong comes as an error of a call, or in a kernel.
+  void note(int code) { wrong_ += code != TONARI_SUCCESS; }
+  static const std::byte* bytes(const MemoryOnDevice& memory) {
+    return reinterpret_cast<const std::byte*>(memory.at());
+  }
+  void follow(DeviceStream stream, DeviceStream behind) {
+    if (stream == behind) return;
+    device_.record(behind, event_);
+    device_.wait_event(stream, event_);
+  }
+  void write(DeviceStream stream, int first, int second) {
+    const SimulatedDevice::Touched all{bytes(out_), 8};
+    device_.launch(stream, {}, {&all, 1},
+                   [at = out_.values<int>(), first, second] { at[0] = first, at[1] = second; });
+  }
+  void read(DeviceStream stream, int first, int second) {
+    const SimulatedDevice::Touched all{bytes(in_), 8};
+    device_.launch(stream, {&all, 1}, {}, [this, at = in_.values<int>(), first, second] {
+      wrong_ += (at[0] != first) + (at[1] != second);
+    });
+  }
+
+  SimulatedDevice& device_;
+  tonari_request request_;
+  MemoryOnDevice &out_, &in_;
+  Random random_;
+  std::array<DeviceStream, 3> streams_;
+  tonari::DeviceEvent event_;
+  DeviceStream last_start_, last_wait_;
+  int wrong_ = 0;
+};
+
+class StreamOrder : public DeviceRing {
+ protected:
+  // Exchanges of one device; returns how many values were wrong, or more if the device throws.
+  int play(std::uint32_t seed, int rounds, int lie = -1) {
+    UsedDevice device({}, seed);
+    MemoryOnDevice out(device.program(), 64), in(device.program(), 64);
+    tonari_request request = TONARI_REQUEST_NULL;
+    EXPECT_OK(prepare(out.at(), in.at(), Info{{"tonari_tune", "off"}}, &request));
+    device->lie_about(lie);
+    int wrong = 0;
+    {
+      Program program(device, request, out, in, seed + static_cast<unsigned>(world_rank()));
+      const auto failed = tonari::error_of([&] {
+        for (int round = 0; round < rounds; ++round)
+          program.exchange(
+              round, [](int r, int i, int rank = world_rank()) { return sent(r, i, rank); },
+              before(), behind());
+        program.complete();
+      });
+      wrong = program.wrong() + (failed ? 1000 : 0);
+      if (failed) device.program().reset(0);
+    }
+    device->lie_about(-1);
+    EXPECT_OK(tonari_request_free(&request));
+    return wrong;
+  }
+};
+
+// TONARI_TEST_ORDERS: so many instead, for a longer look.
+TEST_F(StreamOrder, EveryConsumerSeesWhatWasSentWhateverTheOrder) {
+  const char* const given = std::getenv("TONARI_TEST_ORDERS");
+  const int orders = given ? std::atoi(given) : cases(500);
+  for (int k = 0; k < orders; k += 10)
+    ASSERT_EQ(play(static_cast<std::uint32_t>(k), 10), 0) << "seed " << k;
+}
+
+// Without the question whether blocks are packed, or unpacked.
+TEST(StreamOrderAlone, WhatIsAskedIsNeeded) {
+  const int self = 0;
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  ASSERT_OK(tonari_neighborhood_create_adjacent(MPI_COMM_SELF, 1, &self, MPI_UNWEIGHTED, 1, &self,
+                                                MPI_UNWEIGHTED, MPI_INFO_NULL, &near));
+  const Info quick{{"tonari_tune", "off"}};
+  for (const int event : {0, 1}) {  // of the send side, and of the receive side
+    int wrong = 0;
+    for (std::uint32_t seed = 0; seed < 100 && wrong == 0; ++seed) {
+      UsedDevice device({}, seed);
+      MemoryOnDevice out(device.program(), 64), in(device.program(), 64);
+      tonari_request request = TONARI_REQUEST_NULL;
+      ASSERT_OK(
+          tonari_alltoall_init(out.at(), 1, MPI_INT, in.at(), 1, MPI_INT, near, quick, &request));
+      in.values<int>()[1] = 0;
+      device->lie_about(event);
+      {
+        Program program(device, request, out, in, seed);
+        const auto failed = tonari::error_of([&] {
+          for (int round = 0; round < 10; ++round)
+            // the second block does not move
+            program.exchange(round, [](int r, int i, int = 0) { return i == 0 ? r : 0; }, 0, 0);
+          program.complete();
+        });
+        wrong = program.wrong() + (failed ? 1 : 0);
+        device.program().reset(0);
+      }
+      device->lie_about(-1);
+      EXPECT_OK(tonari_request_free(&request));
+    }
+    EXPECT_GT(wrong, 0) << "of event " << event;
+  }
+  EXPECT_OK(tonari_neighborhood_free(&near));
+}
+
+// A start that waited for the device would not return.
+TEST_F(StreamOrder, AStartDoesNotWaitForItsStream) {
+  UsedDevice device;
+  SimulatedDevice& program = device.program();
+  MemoryOnDevice out(program, 64), in(program, 64);
+  tonari_request request = TONARI_REQUEST_NULL;
+  ASSERT_OK(prepare(out.at(), in.at(), Info{{"tonari_tune", "off"}}, &request));
+  const DeviceStream stream = program.make_stream(0);
+  auto* const gate = reinterpret_cast<std::uint64_t*>(
+      program.allocate(tonari::MemoryKind::pinned, 0, sizeof(std::uint64_t)));
+  *gate = 0;
+  const tonari::FlagValue open{gate, 1};
+  program.wait_flags(stream, {&open, 1});
+  EXPECT_OK(tonari_start_on(request, Program::as_handle(stream)));
+  int flag = 1;
+  EXPECT_OK(tonari_test(request, &flag));
+  EXPECT_EQ(flag, 0);
+  out.values<int>()[0] = sent(3, 0), out.values<int>()[1] = sent(3, 1);
+  *gate = 1;
+  EXPECT_OK(tonari_wait_on(request, Program::as_handle(stream)));
+  program.synchronize(stream);
+  expect_received(in.values<int>(), 3);
+  EXPECT_OK(tonari_request_free(&request));
+  program.free(reinterpret_cast<std::byte*>(gate));
+}
+
+TEST_F(StreamOrder, OneShotRequestsAreWaitedForInAStream) {
+  UsedDevice device;
+  tonari_neighborhood other = make(MPI_INFO_NULL);
+  {
+    MemoryOnDevice out(device.program(), 64), in(device.program(), 64);
+    const DeviceStream stream = device.program().make_stream(0);
+    for (int round = 0; round < 3; ++round) {
+      out.values<int>()[0] = sent(round, 0), out.values<int>()[1] = sent(round, 1);
+      tonari_request request = TONARI_REQUEST_NULL;
+      EXPECT_OK(tonari_ialltoall(out.at(), 1, MPI_INT, in.at(), 1, MPI_INT, other, &request));
+      EXPECT_OK(tonari_wait_on(request, Program::as_handle(stream)));
+      EXPECT_OK(tonari_request_free(&request));
+      device.program().synchronize(stream);
+      expect_received(in.values<int>(), round);
+    }
+  }
+  EXPECT_OK(tonari_neighborhood_free(&other));
+}
+
+// Nothing has happened then, and the request can be started.
+TEST_F(StreamOrder, RefusesStreamsThatCannotBe) {
+  tonari::SimulatedOptions two;
+  two.devices = 2;
+  UsedDevice device(two);
+  SimulatedDevice& program = device.program();
+  MemoryOnDevice out(program, 64), in(program, 64);
+  int here[4] = {};
+  const Info quick{{"tonari_tune", "off"}};
+  const DeviceStream stream = program.make_stream(0), other = program.make_stream(1);
+  const auto expect_refused = [](int code, int wanted, const char* part) {
+    EXPECT_EQ(code, wanted);
+    EXPECT_CONTAINS(tonari_last_error(), part);
+  };
+  tonari_request request = TONARI_REQUEST_NULL;
+  expect_refused(tonari_start_on(request, nullptr), TONARI_ERR_ARGUMENT, "`request` is NULL");
+  EXPECT_OK(tonari_wait_on(request, nullptr));
+  ASSERT_OK(prepare(here, in.at(), quick, &request));
+  expect_refused(tonari_start_on(request, Program::as_handle(stream)), TONARI_ERR_ARGUMENT,
+                 "sends from memory that the host reads");
+  EXPECT_OK(tonari_request_free(&request));
+  ASSERT_OK(prepare(out.at(), in.at(), quick, &request));
+  expect_refused(tonari_start_on(request, Program::as_handle(other)), TONARI_ERR_ARGUMENT,
+                 "`stream` is one of device 1, and the blocks are on device 0");
+  expect_refused(tonari_start_on(request, nullptr), TONARI_ERR_ARGUMENT, "no device made");
+  program.begin_capture(stream);
+  expect_refused(tonari_start_on(request, Program::as_handle(stream)), TONARI_ERR_ACTIVE,
+                 "`stream` is captured");
+  (void)program.end_capture(stream);
+  out.values<int>()[0] = sent(1, 0), out.values<int>()[1] = sent(1, 1);
+  EXPECT_OK(tonari_start_on(request, Program::as_handle(stream)));
+  expect_refused(tonari_start_on(request, Program::as_handle(stream)), TONARI_ERR_ACTIVE,
+                 "already started");
+  expect_refused(tonari_wait_on(request, Program::as_handle(other)), TONARI_ERR_ARGUMENT,
+                 "`stream` is one of device 1");
+  EXPECT_OK(tonari_wait_on(request, Program::as_handle(stream)));
+  program.synchronize(stream);
+  expect_received(in.values<int>(), 1);
+  EXPECT_OK(tonari_request_free(&request));
+}
+
+}  // namespace
