@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/executor.hpp"
 
-#include <algorithm>
 #include <map>
 #include <random>
 #include <tuple>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/printer.hpp"
 
-#include <algorithm>
 #include <sstream>
 
 #include "base/classic.hpp"

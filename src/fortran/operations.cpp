@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <span>
 #include <tuple>
 
 #include "fortran/form.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "layout/surface_order.hpp"
 
-#include <algorithm>
 #include <span>
 
 #include "base/error.hpp"

@@ -2,7 +2,6 @@
 #include "memory/inbox.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/checked.hpp"
 #include "base/error.hpp"

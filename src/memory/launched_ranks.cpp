@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>

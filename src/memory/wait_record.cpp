@@ -11,7 +11,6 @@
 #include <cstring>
 #include <mutex>
 #include <string_view>
-#include <utility>
 
 #include "base/lasting.hpp"
 #include "memory/owned.hpp"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "planners/registry.hpp"
 
-#include <algorithm>
-#include <string_view>
-
 #include "base/error.hpp"
 #include "base/nearest_name.hpp"
 #include "base/split.hpp"

@@ -9,7 +9,6 @@
 #include <tonari/tonari.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <cstring>
 #include <string>
 

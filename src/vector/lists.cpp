@@ -2,7 +2,6 @@
 #include "vector/lists.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/error.hpp"
 

@@ -2,7 +2,6 @@
 #include "vector/read_call.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/checked.hpp"
 #include "base/hash.hpp"

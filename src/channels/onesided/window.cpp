@@ -8,7 +8,6 @@
 #include <mutex>
 #include <optional>
 #include <random>
-#include <string>
 #include <string_view>
 
 #include "base/lasting.hpp"

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <memory>
 
 #include "base/error.hpp"
 #include "base/setting_table.hpp"

@@ -46,7 +46,6 @@
 //              iteration. With p_s the volume grows by one block, else not at all.
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <optional>
 
 #include "planners/graphs/distributed_top_k.hpp"

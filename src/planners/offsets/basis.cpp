@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstdlib>
 #include <limits>
-#include <set>
 
 namespace tonari {
 namespace {

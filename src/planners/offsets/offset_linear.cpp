@@ -2,7 +2,6 @@
 // linear (Träff 2016, Listing 4): every block goes straight to its target; all blocks for one rank
 // go in one message.
 #include <algorithm>
-#include <numeric>
 #include <unordered_map>
 
 #include "planners/offsets/offset_planner.hpp"
