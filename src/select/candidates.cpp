@@ -10,8 +10,7 @@
 namespace tonari {
 namespace {
 
-constexpr double hopeless = 8;       // times the best prediction: not worth a measurement
-constexpr Bytes small_block = 1024;  // what the fixed rule combines
+constexpr double hopeless = 8;  // times the best prediction: not worth a measurement
 
 // Programs that ask for linear by name get what its name promises: one message per rank.
 bool allows(const Settings& settings, const Candidate& candidate) {

@@ -6,14 +6,13 @@
 
 #include "planners/offsets/offset_planner.hpp"
 #include "select/price.hpp"
+#include "select/problem.hpp"
 
 namespace tonari {
 namespace {
 
 // More unions than this would be felt in the first call.
 constexpr std::size_t most_unions = std::size_t{1} << 22;
-// What the fixed rule combines, as for requests.
-constexpr Bytes small_block = 1024;
 // Blocks for which variants are compared, and the longest that are asked about.
 constexpr Bytes typical_block = 64, shortest_block = 8, longest_block = Bytes{1} << 20;
 

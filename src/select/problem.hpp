@@ -12,6 +12,9 @@
 
 namespace tonari {
 
+// Bytes of the longest blocks that the fixed rule combines.
+inline constexpr Bytes small_block = 1024;
+
 struct Channel;  // select/channel.hpp; a problem only lists them
 using Channels = std::span<const Channel* const>;
 
