@@ -41,7 +41,6 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -63,13 +62,8 @@ constexpr std::size_t word = sizeof(Word);
 
 #if defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t many = 100'000;
-constexpr bool timed = false;
-#elif defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t many = 1'000'000;
-constexpr bool timed = false;
 #else
 constexpr std::uint64_t many = 1'000'000;
-constexpr bool timed = true;
 #endif
 
 // Aligned memory for cells, full of what was there before.
@@ -348,20 +342,7 @@ TEST_P(CellSizes, SeveralCellsInTurn) {
     ASSERT_EQ(Pair({payload, GetParam(), 10'000, 2, 2, 4}).run(), "") << payload << " bytes";
 }
 
-double cpu_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-// By the time that the two threads compute, which others on the machine do not make longer.
-TEST_P(CellSizes, Million) {
-  const double start = cpu_seconds();
-  ASSERT_EQ(Pair({16, GetParam(), many}).run(), "");
-  if (timed) {
-    EXPECT_LT(cpu_seconds() - start, 3);
-  }
-}
+TEST_P(CellSizes, Million) { ASSERT_EQ(Pair({16, GetParam(), many}).run(), ""); }
 
 }  // namespace
 }  // namespace tonari
