@@ -26,9 +26,10 @@ enum class ValueKind : std::uint8_t { one_of, word, count, size, seconds, promis
 // of any kind, and one-shot calls are among them.
 using Where = std::uint16_t;
 namespace where {
-enum : Where { neighborhoods = 1, requests = 2, grids = 4, vectors = 8, blocks = 16 };
-enum : Where { in_place = 32, sparse = 64, memory = 128, measuring = 256, finalize = 512 };
-enum : Where { preload = 1024, advise = 2048, any_request = requests | blocks, everywhere = 4095 };
+inline constexpr Where neighborhoods = 1, requests = 2, grids = 4, vectors = 8, blocks = 16;
+inline constexpr Where in_place = 32, sparse = 64, memory = 128, measuring = 256, finalize = 512;
+inline constexpr Where preload = 1024, advise = 2048, any_request = requests | blocks;
+inline constexpr Where everywhere = 4095;
 }  // namespace where
 
 // What depends on a value: this rank alone; all ranks, which must have the same one; or also what

@@ -35,19 +35,19 @@ std::uint64_t& left_word(const Segment& segment) {
   return *reinterpret_cast<std::uint64_t*>(segment.data());
 }
 
-// Where a sender finds its ring.
-struct RingName {
-  SegmentName segment;
-  std::uint64_t at = 0, payload = 0;
-};
-
 }  // namespace
 
 // What neighbors on a node tell each other, to share memory.
 struct Streams::Rings {
+  // Where a sender finds its ring.
+  struct Name {
+    SegmentName segment;
+    std::uint64_t at = 0, payload = 0;
+  };
+
   std::size_t board_bytes, at = board_at + round_up(board_bytes, MessageRing::alignment);
   std::vector<std::size_t> peers = {};  // that are on this node
-  std::vector<RingName> mine = {}, theirs = {};
+  std::vector<Name> mine = {}, theirs = {};
   std::optional<Error> error = std::nullopt;  // why this rank has none
 };
 
@@ -142,12 +142,12 @@ std::vector<std::size_t> Streams::tell_all(const ConnectComm& on, Rings& rings) 
 // Collective. Whether ranks of the nodes share memory now, all that could. A rank that finds no
 // rings of another lets that one say why.
 bool Streams::attach(const ConnectComm& on, Rings& rings) {
-  const auto has_none = [](const RingName& name) { return name.payload == 0; };
+  const auto has_none = [](const Rings::Name& name) { return name.payload == 0; };
   const bool all_made = std::ranges::none_of(rings.theirs, has_none);
   const auto attach_all = [&] {
     for (std::size_t n = 0; n < rings.peers.size(); ++n) {
       StreamPeer& peer = peers_[rings.peers[n]];
-      const RingName &mine = rings.mine[n], &name = rings.theirs[n];
+      const Rings::Name &mine = rings.mine[n], &name = rings.theirs[n];
       Segment& segment = theirs_[rings.peers[n]] =
           Segment::attach(name.segment, Segment::Pages::when_touched);
       const std::size_t bytes = MessageRing::bytes_for(name.payload);
