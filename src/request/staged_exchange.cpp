@@ -39,7 +39,7 @@ void StagedExchange::unpack_on(DeviceStream stream) {
   if (!sides_.recv) return;
   sides_.recv->check_stream(stream);
   unpacks_on_ = stream;
-  by_stream_.store(true, std::memory_order_release);
+  by_stream_ = true;
 }
 
 // Another wait may have unpacked before it was said where.
@@ -61,7 +61,7 @@ void StagedExchange::begin_exchange() {
 // ranks must make such calls in one order, which is that of the program's starts.
 void StagedExchange::start() {
   const std::optional<DeviceStream> stream = std::exchange(packs_on_, std::nullopt);
-  by_stream_.store(false, std::memory_order_relaxed);
+  by_stream_ = false;
   step_ = Step::packing;
   if (sides_.send)
     sides_.send->put_on(stream ? *stream : sides_.send->own_stream());
@@ -86,7 +86,7 @@ void StagedExchange::begin_unpacking() {
   under_way_ = false;
   step_ = Step::unpacking;
   if (!sides_.recv) return;
-  const bool by_stream = by_stream_.load(std::memory_order_acquire);
+  const bool by_stream = by_stream_;
   sides_.recv->put_on(by_stream ? unpacks_on_ : sides_.recv->own_stream());
 }
 
@@ -99,7 +99,7 @@ bool StagedExchange::test() {
     if (!inner().test()) return false;
     begin_unpacking();
   }
-  return !sides_.recv || by_stream_.load(std::memory_order_acquire) || sides_.recv->complete();
+  return !sides_.recv || by_stream_ || sides_.recv->complete();
 }
 
 void StagedExchange::wait() {
@@ -112,7 +112,7 @@ void StagedExchange::wait() {
     inner().wait();
     begin_unpacking();
   }
-  if (sides_.recv && !by_stream_.load(std::memory_order_acquire)) sides_.recv->wait();
+  if (sides_.recv && !by_stream_) sides_.recv->wait();
 }
 
 Pause StagedExchange::pause() const {
