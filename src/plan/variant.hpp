@@ -43,7 +43,7 @@ class Variant {
   virtual std::size_t messages() const = 0;  // sent by the busiest rank
   virtual std::size_t hops() const = 0;      // blocks sent by the busiest rank in an all-to-all
   virtual std::size_t tags() const = 0;      // plans use tags from 0 to below this
-  // equal for variants on one pattern that do the same or nearly the same: only the first is offered
+  // equal for variants on one pattern that do nearly the same: only the first is offered
   virtual std::uint64_t dedup_key() const = 0;
   virtual Plan plan(int rank, EmitOptions options = {}) const = 0;
 
