@@ -3,6 +3,7 @@
 // buffers in turn, plain starts among them, and what is refused.
 #include "support/counting.hpp"
 #include "support/graph_exchange.hpp"
+#include "support/grid_graph.hpp"
 
 namespace {
 
@@ -41,18 +42,6 @@ struct Rebound {
   std::vector<Pair> spare;
   tonari_request request = TONARI_REQUEST_NULL;
 };
-
-// The neighbors of a grid as a graph.
-Graph graph_of(const Topology& t) {
-  Graph graph{std::vector<Lists>(static_cast<std::size_t>(world_size())), "grid"};
-  for (int r = 0; r < world_size(); ++r)
-    for (int i = 0; i < t.count(); ++i) {
-      Lists& lists = graph.of[static_cast<std::size_t>(r)];
-      lists.targets.push_back(t.target(r, i)), lists.sources.push_back(t.source(r, i));
-      lists.origins.push_back(i);
-    }
-  return graph;
-}
 
 class StartWith : public GraphExchange {
  protected:

@@ -3,6 +3,7 @@
 // ranks with such memory and without.
 #include "on_device/device_ring.hpp"
 #include "planners/registry.hpp"
+#include "support/grid_graph.hpp"
 
 namespace {
 
@@ -85,16 +86,6 @@ class DeviceRequests : public GraphExchange {
       const bool free_channel = algorithm == "native" || algorithm == "auto";
       exchange(near, graph, op, sizes, {algorithm, free_channel ? "auto" : channel, tune}, common);
     }
-  }
-  static Graph graph_of(const Topology& t) {
-    Graph graph{std::vector<Lists>(static_cast<std::size_t>(world_size())), t.name};
-    for (int r = 0; r < world_size(); ++r)
-      for (int i = 0; i < t.count(); ++i) {
-        Lists& lists = graph.of[static_cast<std::size_t>(r)];
-        lists.targets.push_back(t.target(r, i)), lists.sources.push_back(t.source(r, i));
-        lists.origins.push_back(i);
-      }
-    return graph;
   }
 };
 
