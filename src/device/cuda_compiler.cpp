@@ -81,8 +81,8 @@ Target target_for(const Nvrtc& nvrtc, int capability) {
 
 class Compilation {
  public:
-  explicit Compilation(const Nvrtc& nvrtc) : nvrtc_(nvrtc) {
-    nvrtc_.create(&program_, kernels_source, "cuda_kernels.cu", 0, nullptr, nullptr);
+  Compilation(const Nvrtc& nvrtc, const char* source) : nvrtc_(nvrtc) {
+    nvrtc_.create(&program_, source, "kernels.cu", 0, nullptr, nullptr);
   }
   Compilation(const Compilation&) = delete;
   Compilation& operator=(const Compilation&) = delete;
@@ -143,20 +143,21 @@ std::optional<std::string> kept(const std::string& path) {
 
 }  // namespace
 
-std::string compiled_kernels(int capability, int driver, const std::string& cache) {
+std::string compiled_kernels(const char* source, int capability, int driver,
+                             const std::string& cache) {
   const Nvrtc nvrtc(driver);
   int major = 0, minor = 0;
   nvrtc.version(&major, &minor);
   const Target target = target_for(nvrtc, capability);
   const std::uint64_t key = Hash()
-                                .bytes(kernels_source)
+                                .bytes(source)
                                 .bytes(target.option())
                                 .word(static_cast<std::uint64_t>(1000 * major + minor))
                                 .value();
   const std::string path = text(cache, "/kernels-", hexadecimal(key));
   if (!cache.empty())
     if (std::optional<std::string> image = kept(path)) return *std::move(image);
-  std::string image = Compilation(nvrtc).run(target);
+  std::string image = Compilation(nvrtc, source).run(target);
   if (!cache.empty()) (void)replace_file(path, heading(image) + image);
   return image;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernels of cuda_kernels.cu, compiled for a device by NVRTC, CUDA's compiler at run time, and
-// kept in a folder for the next process.
+// Kernels compiled for a device by NVRTC, CUDA's compiler at run time, and kept in a folder for the
+// next process.
 #pragma once
 
 #include <string>
@@ -9,9 +9,10 @@ namespace tonari::cuda {
 
 extern const char* const kernels_source;  // cuda_kernels.cu, as the build has read it
 
-// What cuModuleLoadData loads. `capability`: of the device, 90 for 9.0; `driver`: its version, as
-// the driver has it: it does not load what a newer NVRTC makes. `cache`: a folder; empty: nothing
-// is kept. Throws Errc::argument where there is no NVRTC, or none for such a device.
-std::string compiled_kernels(int capability, int driver, const std::string& cache);
+// What cuModuleLoadData loads, of such a source. `capability`: of the device, 90 for 9.0; `driver`:
+// its version, as the driver has it: it does not load what a newer NVRTC makes. `cache`: a folder;
+// empty: nothing is kept. Throws Errc::argument where there is no NVRTC, or none for such a device.
+std::string compiled_kernels(const char* source, int capability, int driver,
+                             const std::string& cache);
 
 }  // namespace tonari::cuda

@@ -102,7 +102,7 @@ struct Access {
 // CUstreamBatchMemOpParams: a union whose members all have this form, padded to six words.
 constexpr int wait_value_64 = 4, write_value_64 = 5;
 constexpr unsigned wait_until_at_least = 0, wait_then_flush = 1u << 30, write_behind_all = 0;
-constexpr std::size_t most_value_operations = 256;  // of a batch
+constexpr std::size_t most_value_operations = 255;  // of a batch: "must be less than 256"
 struct ValueOperation {
   int operation = 0;
   Address address = 0;

@@ -41,7 +41,7 @@ const Launches::Loaded& Launches::loaded(int device) {
   if (const auto found = loaded_.find(device); found != loaded_.end()) return found->second;
   const int capability = 10 * contexts_.attribute(device, capability_major) +
                          contexts_.attribute(device, capability_minor);
-  const std::string image = compiled_kernels(capability, driver_.version(), cache_);
+  const std::string image = compiled_kernels(kernels_source, capability, driver_.version(), cache_);
   Loaded loaded;
   driver_.module_load(&loaded.module, image.c_str());
   const std::optional<Error> error = error_of([&] {

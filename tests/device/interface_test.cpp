@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "device/aliased_memory.hpp"
 #include "device/any_device.hpp"
 #include "device/offers_by_line.hpp"
 #include "device/packed_exchange.hpp"
@@ -327,6 +328,36 @@ TEST_P(AnyDevice, ShowsARegionAtSeveralAddresses) {
   device.free(ab);
   device.free(ba);
   expect_mistake([&] { device.free(ba); }, "cannot be freed");
+}
+
+// Two parts of the beginning come again at the end, in another order, and one of them in parts.
+TEST_P(AnyDevice, ShowsPartsOfMemoryAgain) {
+  const auto p = program();
+  if (const Capability has = p->device.ability(Ability::mapped_memory); !has)
+    GTEST_SKIP() << has.why_not;
+  const Bytes unit = p->device.granularity(0);
+  const auto make = [&](Bytes units, std::vector<Alias> aliases) {
+    for (auto& [at, of, length] : aliases) at *= unit, of *= unit, length *= unit;
+    return std::make_unique<AliasedMemory>(p->device, 0, units * unit, std::move(aliases));
+  };
+  const auto memory = make(8, {{6, 1, 1}, {4, 0, 2}});
+  EXPECT_EQ(memory->bytes(), 8 * unit);
+  EXPECT_EQ(memory->physical(), 5 * unit);
+  const auto written_is_seen = [&](Bytes at, Bytes seen, unsigned salt) {
+    const Content content = pattern(100, salt);
+    p->write(memory->base() + at * unit, content);
+    EXPECT_EQ(p->read(memory->base() + seen * unit, 100), content) << at << " at " << seen;
+  };
+  written_is_seen(0, 4, 1), written_is_seen(1, 5, 2), written_is_seen(1, 6, 3);
+  written_is_seen(5, 6, 4), written_is_seen(6, 1, 5);
+  for (const Bytes other : {2u, 3u, 7u}) p->write(memory->base() + other * unit, bytes(100, 9));
+  EXPECT_EQ(p->read(memory->base() + unit, 100), pattern(100, 5));
+  EXPECT_EQ(p->read(memory->base() + 7 * unit, 100), bytes(100, 9));
+
+  expect_mistake([&] { make(4, {{2, 3, 2}}); }, "does not lie within");
+  expect_mistake([&] { make(4, {{2, 0, 1}, {2, 1, 1}}); }, "two aliases have the byte");
+  expect_mistake([&] { make(4, {{2, 0, 1}, {3, 2, 1}}); }, "which are an alias, too");
+  expect_mistake([&] { AliasedMemory(p->device, 0, unit + 1, {}); }, "round it up");
 }
 
 // ---- handles

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[2]
-KERNELS = SOURCE / "src/device/cuda_kernels.cu"
+FILES = [SOURCE / "src/device/cuda_kernels.cu", SOURCE / "bench/halo_device/stencils.cu"]
+each_file = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 NEWEST_BEFORE = 13
 
 
@@ -35,29 +36,31 @@ def find_nvcc() -> Path | None:
     return next((nvcc for nvcc in candidates() if version(nvcc) >= NEWEST_BEFORE), None)
 
 
+@each_file
 @pytest.mark.parametrize("capability", [75, 80, 86, 89, 90, 100, 120])
-def test_kernels_compile_and_keep_to_registers(capability: int, tmp_path: Path) -> None:
+def test_kernels_compile_and_keep_to_registers(capability: int, file: Path, tmp_path: Path) -> None:
     nvcc = find_nvcc()
     if nvcc is None:
         pytest.skip(f"needs nvcc {NEWEST_BEFORE} or newer (tools/requirements-cuda.txt)")
     image = tmp_path / "kernels.cubin"
     flags = ["-std=c++17", "-Werror=all-warnings", "-Xptxas=-v", f"-arch=sm_{capability}"]
     done = subprocess.run(
-        [nvcc, "-cubin", *flags, "-o", image, KERNELS], capture_output=True, text=True, check=False
+        [nvcc, "-cubin", *flags, "-o", image, file], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     content = image.read_bytes()
-    assert {f".text.{name}".encode() in content for name in kernels()} == {True}
+    assert {f".text.{name}".encode() in content for name in kernels(file)} == {True}
     used = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores", done.stderr)
-    assert used == [("0", "0")] * len(kernels()), done.stderr
+    assert used == [("0", "0")] * len(kernels(file)), done.stderr
 
 
-def kernels() -> list[str]:
-    names = re.findall(r"__global__ void (\w+)\(", KERNELS.read_text())
+def kernels(file: Path) -> list[str]:
+    names = re.findall(r"__global__ void (\w+)\(", file.read_text())
     assert len(names) >= 3
     return names
 
 
-def test_kernels_include_nothing() -> None:
+@each_file
+def test_kernels_include_nothing(file: Path) -> None:
     """NVRTC gets the text alone."""
-    assert "#include" not in KERNELS.read_text()
+    assert "#include" not in file.read_text()

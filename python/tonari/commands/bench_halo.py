@@ -5,22 +5,26 @@ stencil with them."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from tonari.benchmark import halo_plot
 from tonari.benchmark.halo_summary import add_ratio_spread
-from tonari.benchmark.launch import find_mpi, launch
+from tonari.benchmark.launch import Mpi as Program
+from tonari.benchmark.launch import Rows, find_mpi, launch
 from tonari.benchmark.plot import check_file
 from tonari.benchmark.report import report
 from tonari.commands.options import Json, Mpi, Output
 from tonari.completion import values
+from tonari.errors import ARGUMENT, Error
 from tonari.sizes import parse_size
 from tonari.views import bench_halo as view
+from tonari.views import bench_halo_device as device_view
 
 PROGRAM = "tonari_bench_halo"
+ON_DEVICE = "tonari_bench_halo_device"
 
 
 def register(app: typer.Typer) -> None:
@@ -39,7 +43,10 @@ def bench_halo(
     ghost: Annotated[
         int, typer.Option(min=1, metavar="N", help="Width of the ghosts in cells.")
     ] = 8,
-    ranks: Annotated[int, typer.Option(min=1, max=65536, metavar="N", help="Processes.")] = 2,
+    ranks: Annotated[
+        int | None,
+        typer.Option(min=1, max=65536, metavar="N", help="Processes; default: 2, with --device 1."),
+    ] = None,
     mpi: Mpi = "",
     stencil: Annotated[
         str,
@@ -78,6 +85,15 @@ def bench_halo(
         ),
     ] = 20.0,
     repeat: Annotated[int, typer.Option(min=1, metavar="N", help="Repeat everything N times.")] = 1,
+    device: Annotated[
+        str,
+        typer.Option(
+            metavar="D",
+            help="In memory of a GPU that one rank has alone: cuda, simulated (no GPU, times mean "
+            "nothing), or auto, the first of them that is there.",
+            autocompletion=values("auto", "cuda", "simulated"),
+        ),
+    ] = "",
     json: Json = False,
     file: Output = None,
     plot: Annotated[
@@ -97,31 +113,49 @@ def bench_halo(
 
     Example:  tonari bench halo --size 16,32,64,128 --stencil 125
     --exchanges pack,datatypes,network,brick/layout,memmap,zero-byte --plot halo.svg
+
+    Example:  tonari bench halo --device auto --size 16,32,64,128,256,512
     """
+    common = ["--size", size, "--ghost", str(ghost)]
+    common += ["--rounds", str(rounds), "--max-time", str(max_time)]
+    if device:
+        _only_on_the_host(
+            {
+                "--ranks": ranks not in (None, 1),
+                "--brick": brick != 8,
+                "--exchanges": bool(exchanges),
+                "--page": page != "0",
+                "--plot": bool(plot),
+            }
+        )
+        common += ["--device", device, "--stencils", stencil]
+        rows = _repeated(find_mpi(mpi, ON_DEVICE), 1, common, repeat)
+        report(rows, json=json, file=file, plot=None, draw=halo_plot.draw, show=device_view.show)
+        return
     if plot:
         check_file(plot)
-    chosen = find_mpi(mpi, PROGRAM)
-    arguments = [
-        "--size",
-        size,
-        "--ghost",
-        str(ghost),
-        "--stencil",
-        stencil,
-        "--brick",
-        str(brick),
-        "--page",
-        str(parse_size(page, "--page")),
-    ]
-    arguments += ["--rounds", str(rounds), "--max-time", str(max_time)]
-    arguments += ["--exchanges", exchanges] if exchanges else []
-
-    rows: list[dict[str, Any]] = []
-    with Console(stderr=True).status("starting") as status:
-        for number in range(repeat):
-            rows += [
-                row | {"repeat": number}
-                for row in launch(chosen, ranks, arguments, progress=status.update)
-            ]
+    page_bytes = str(parse_size(page, "--page"))
+    common += ["--stencil", stencil, "--brick", str(brick), "--page", page_bytes]
+    common += ["--exchanges", exchanges] if exchanges else []
+    rows = _repeated(find_mpi(mpi, PROGRAM), ranks or 2, common, repeat)
     add_ratio_spread(rows)
     report(rows, json=json, file=file, plot=plot, draw=halo_plot.draw, show=view.show)
+
+
+def _only_on_the_host(given: dict[str, bool]) -> None:
+    for option, was_given in given.items():
+        if was_given:
+            raise Error(
+                f"{option} is not for --device, which has one rank, bricks of 8 cells, all "
+                f"exchanges and the device's page: leave out {option}",
+                ARGUMENT,
+            )
+
+
+def _repeated(chosen: Program, ranks: int, arguments: list[str], repeat: int) -> Rows:
+    rows: Rows = []
+    with Console(stderr=True).status("starting") as status:
+        for number in range(repeat):
+            found = launch(chosen, ranks, arguments, progress=status.update)
+            rows += [row | {"repeat": number} for row in found]
+    return rows

@@ -261,7 +261,7 @@ TEST(CudaStreams, ThatAreCapturedAllowNoAllocation) {
                   {"cuStreamSynchronize is not allowed while a stream is captured"});
 }
 
-// Each launch with one call, and each list of flags with one for 256 of them.
+// Each launch with one call, and each list of flags with one for 255 of them.
 TEST(CudaStreams, GetOneCallForATable) {
   CudaOnFake on;
   std::byte* const own = on.cuda.allocate(MemoryKind::device, 0, 1 << 20);
@@ -318,7 +318,7 @@ struct Folder {
 };
 
 std::string compiled(int capability, const std::string& cache = {}) {
-  return cuda::compiled_kernels(capability, 12040, cache);
+  return cuda::compiled_kernels(cuda::kernels_source, capability, 12040, cache);
 }
 
 TEST(CudaKernels, AreCompiledForTheDeviceOrTheNewestBeforeIt) {
@@ -328,8 +328,8 @@ TEST(CudaKernels, AreCompiledForTheDeviceOrTheNewestBeforeIt) {
   EXPECT_EQ(compiled(120), "image of --gpu-architecture=compute_90 --std=c++17");
   expect_sentence(error_of([] { compiled(61); }), Errc::argument,
                   {"compiles for no device of capability 6.1; install that of an older CUDA"});
-  expect_sentence(error_of([] { cuda::compiled_kernels(90, 3000, ""); }), Errc::argument,
-                  {"there is no NVRTC: install the one of the driver's CUDA"});
+  expect_sentence(error_of([] { cuda::compiled_kernels(cuda::kernels_source, 90, 3000, ""); }),
+                  Errc::argument, {"there is no NVRTC: install the one of the driver's CUDA"});
   EXPECT_EQ(fake_compiler().programs, 0);
 }
 

@@ -93,7 +93,7 @@ VISIBLE int cuStreamBatchMemOp_v2(Stream stream, unsigned count, ValueOperation*
   return fake().call("cuStreamBatchMemOp_v2", [&] {
     fake().check_context(stream);
     if (!fake().has(value_operations)) throw Result{not_supported};
-    if (count > most_value_operations) throw Result{invalid_value};
+    if (count >= 256) throw Result{invalid_value};
     for (const ValueOperation& one : std::span(operations, count)) {
       const FlagValue flag{reinterpret_cast<std::uint64_t*>(fake().in_simulation(one.address)),
                            one.value};

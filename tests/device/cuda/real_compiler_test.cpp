@@ -16,7 +16,7 @@ TEST(Nvrtc, CompilesTheKernels) {
   if (!dlopen("libnvrtc.so.13", RTLD_NOW | RTLD_LOCAL))
     GTEST_SKIP() << "there is no NVRTC of CUDA 13";
   for (const int capability : {75, 90}) {
-    const std::string image = cuda::compiled_kernels(capability, driver, "");
+    const std::string image = cuda::compiled_kernels(cuda::kernels_source, capability, driver, "");
     EXPECT_TRUE(
         image.starts_with("\x7f"
                           "ELF"));
@@ -24,7 +24,9 @@ TEST(Nvrtc, CompilesTheKernels) {
       EXPECT_NE(image.find(kernel), image.npos) << kernel;
   }
   // one that this compiler does not know yet: assembly for the newest that it knows
-  EXPECT_NE(cuda::compiled_kernels(999, driver, "").find(".entry move_tiles("), std::string::npos);
+  EXPECT_NE(
+      cuda::compiled_kernels(cuda::kernels_source, 999, driver, "").find(".entry move_tiles("),
+      std::string::npos);
 }
 
 }  // namespace
