@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "neighborhood/staged_call.hpp"
 
+#include <array>
+
 #include "mpi/large_type.hpp"
 
 namespace tonari {
 namespace {
+
+constexpr std::size_t side_space = 1;  // all of a side moves together
 
 MPI_Count count_of(const BufferArguments& given, std::size_t block) {
   return given.form == Form::regular ? given.count : given.counts[block];
@@ -36,7 +40,7 @@ std::shared_ptr<PinnedCopy> StagedCall::pin(const StagedSide& staged, const Buff
   std::vector<DeviceBlock> on_device(blocks);
   for (std::size_t i = 0; i < staged.blocks().size(); ++i)
     if (const Block& block = staged.blocks()[i]; block.bytes > 0)
-      on_device[staged.number(i)] = {block.address, block.layout, block.bytes};
+      on_device[staged.number(i)] = {block.address, block.layout, block.bytes, 0, side_space};
   MPI_Aint elements = 0, bytes = 0;
   for (std::size_t k = 0; k < blocks; ++k) {
     on_device[k].room = bytes_of(given, k);
@@ -70,8 +74,9 @@ Call StagedCall::pinned(const Call& call) const {
 void StagedCall::move_to(const void* buffer, Side& side, PinnedCopy& copy, const char* name) {
   const std::ptrdiff_t shift = distance(side.buffer, buffer);
   if (shift == side.shift) return;
-  copy.check_reach(shift, name);
-  copy.move_to(shift);
+  const std::array<std::ptrdiff_t, 2> shifts{0, shift};
+  copy.check_reach(shifts, name);
+  copy.move_to(shifts);
   side.shift = shift;
 }
 

@@ -79,7 +79,8 @@ namespace {
 std::shared_ptr<PinnedCopy> replace(const StagedSide& side, std::vector<Block>& blocks,
                                     std::vector<TypedBlock>& typed, PackedTypes& types) {
   std::vector<DeviceBlock> on_device;
-  for (const Block& block : blocks) on_device.push_back({block.address, block.layout, block.bytes});
+  for (const Block& block : blocks)
+    on_device.push_back({block.address, block.layout, block.bytes, 0, block.space});
   auto pinned = side.pin(on_device);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     std::byte* const at = pinned->host(i);

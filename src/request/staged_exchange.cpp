@@ -21,8 +21,8 @@ std::string StagedSides::describe() const {
 }
 
 void StagedSides::check_reach(Shifts shifts) const {
-  if (send) send->check_reach(shifts[send_space], "`sendbuf`");
-  if (recv) recv->check_reach(shifts[recv_space], "`recvbuf`");
+  if (send) send->check_reach(shifts, "`sendbuf`");
+  if (recv) recv->check_reach(shifts, "`recvbuf`");
 }
 
 // Messages of an exchange that failed may still arrive.
@@ -77,8 +77,8 @@ void StagedExchange::start() {
 void StagedExchange::rebind(Shifts shifts) {
   rebound_ = true;
   if (sides_.recv) sides_.recv->wait();
-  if (sides_.send) sides_.send->move_to(shifts[send_space]);
-  if (sides_.recv) sides_.recv->move_to(shifts[recv_space]);
+  if (sides_.send) sides_.send->move_to(shifts);
+  if (sides_.recv) sides_.recv->move_to(shifts);
   inner().rebind(shifts);
 }
 

@@ -467,9 +467,9 @@ TEST_P(AnyDevice, StagesBlocksThroughPinnedMemory) {
       std::make_shared<PresentDevice>(std::shared_ptr<Device>(&p->device, [](Device*) {}));
   PinnedCopy out(devices, 0, {{own + 64, nullptr, 5}, {own, &spread, 12}},
                  PinnedCopy::Way::to_host);
-  PinnedCopy in(devices, 0, {{own + 100, nullptr, 17}}, PinnedCopy::Way::to_device);
+  PinnedCopy in(devices, 0, {{own + 100, nullptr, 17, 0, 1}}, PinnedCopy::Way::to_device);
   for (const std::ptrdiff_t shift : {0, 128, 0}) {
-    in.move_to(shift);
+    in.move_to(std::array<std::ptrdiff_t, 2>{0, shift});
     p->hold_back(p->first);
     const Content sent = pattern(128, 20 + static_cast<unsigned>(shift));
     p->put(p->first, own, sent);
@@ -485,6 +485,40 @@ TEST_P(AnyDevice, StagesBlocksThroughPinnedMemory) {
     in.order_behind(p->first);
     const Content got = p->read(own + 100 + shift, 17);
     EXPECT_TRUE(std::equal(got.begin(), got.end(), out.host()));
+  }
+}
+
+// Every third byte to two places of a device, each in a space that moves by itself.
+TEST_P(AnyDevice, CopiesBetweenSpacesThatMove) {
+  const auto p = program();
+  Layout spread;
+  spread.add(tonari::Run{0, 1, 3, 4});
+  std::byte* const own = p->allocate(256);
+  p->write(own, pattern(256, 9));
+  const auto devices =
+      std::make_shared<PresentDevice>(std::shared_ptr<Device>(&p->device, [](Device*) {}));
+  const auto placed = [](const std::byte* at, const Layout& layout, std::size_t space) {
+    tonari::PlacedBytes bytes{{}, space};
+    bytes.bytes.add(layout, reinterpret_cast<std::ptrdiff_t>(at));
+    return bytes;
+  };
+  Layout four;
+  four.add(0, 4);
+  tonari::LaunchedCopies copies(devices, 0,
+                                {{placed(own + 128, four, 2), placed(own, spread, 1)},
+                                 {placed(own + 160, spread, 0), placed(own + 20, four, 1)}});
+  for (const std::ptrdiff_t shift : {0, 32, 0}) {
+    copies.move_to(std::array<std::ptrdiff_t, 3>{0, shift, 2 * shift});
+    const Content sent = pattern(64, 30 + static_cast<unsigned>(shift));
+    p->put(p->first, own + shift, sent);
+    copies.put_on(p->first);
+    copies.order_behind(p->second);
+    copies.wait();
+    const Content first = p->read(own + 128 + 2 * shift, 4), second = p->read(own + 160, 10);
+    for (std::size_t k = 0; k < 4; ++k) {
+      EXPECT_EQ(first[k], sent[3 * k]);
+      EXPECT_EQ(second[3 * k], sent[20 + k]);
+    }
   }
 }
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "device/launched_copies.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tonari {
+
+LaunchedCopies::LaunchedCopies(std::shared_ptr<PresentDevice> devices, int number,
+                               std::vector<PlacedCopy> copies)
+    : devices_(std::move(devices)),
+      number_(number),
+      copies_(std::move(copies)),
+      held_(**devices_),
+      own_(devices_->stream(number_)),
+      done_(held_.event(number_)) {
+  bound_.reserve(most_places + 1);
+  bound_.push_back(compile(std::vector<Shift>(copies_.size())));
+}
+
+LaunchedCopies::Bound LaunchedCopies::compile(std::vector<Shift> shifts) const {
+  std::vector<Move> moves;
+  for (std::size_t k = 0; k < copies_.size(); ++k)
+    make_moves(moves, reinterpret_cast<std::byte*>(shifts[k].first), copies_[k].to.bytes,
+               reinterpret_cast<const std::byte*>(shifts[k].second), copies_[k].from.bytes);
+  if (moves.size() == 1 && moves.front().count == 1) return {std::move(shifts), moves.front()};
+  return {std::move(shifts), std::nullopt, device().make_table(number_, moves)};
+}
+
+void LaunchedCopies::free(const Bound& bound) const {
+  if (!bound.one) (void)error_of([&] { device().free_table(bound.table); });
+}
+
+// What is in use cannot be given back.
+LaunchedCopies::~LaunchedCopies() {
+  if (put_) (void)error_of([&] { wait(); });
+  for (const Bound& bound : bound_) free(bound);
+}
+
+void LaunchedCopies::move_to(std::span<const std::ptrdiff_t> shifts) {
+  std::vector<Shift> next;
+  for (const PlacedCopy& copy : copies_)
+    next.emplace_back(shifts[copy.to.space], shifts[copy.from.space]);
+  const auto known = std::ranges::find(bound_, next, &Bound::shifts);
+  if (known != bound_.end()) {
+    std::rotate(bound_.begin(), known, known + 1);
+    return;
+  }
+  bound_.insert(bound_.begin(), compile(std::move(next)));
+  if (bound_.size() <= most_places) return;
+  free(bound_.back());
+  bound_.pop_back();
+}
+
+void LaunchedCopies::put_on(DeviceStream stream) {
+  const Bound& bound = bound_.front();
+  if (bound.one)
+    device().copy(stream, bound.one->to, bound.one->from, bound.one->length);
+  else
+    device().move(stream, bound.table);
+  record_on(stream);
+}
+
+void LaunchedCopies::record_on(DeviceStream stream) {
+  device().record(stream, done_);
+  put_ = true;
+  put_to_ = stream;
+}
+
+void LaunchedCopies::mark_on(DeviceStream stream) {
+  order_behind(stream);
+  record_on(stream);
+}
+
+bool LaunchedCopies::complete() {
+  if (put_ && device().query(done_)) put_ = false;
+  return !put_;
+}
+
+void LaunchedCopies::wait() {
+  if (put_) device().synchronize(done_);
+  put_ = false;
+}
+
+void LaunchedCopies::order_behind(DeviceStream stream) {
+  if (put_ && stream != put_to_) device().wait_event(stream, done_);
+}
+
+void LaunchedCopies::check_stream(DeviceStream stream) const {
+  if (const int other = device().device_of(stream); other != number_)
+    fail(Errc::argument, "`stream` is one of device ", other, ", and the blocks are on device ",
+         number_, "; give a stream of that device");
+  if (device().captures(stream))
+    fail(Errc::active,
+         "`stream` is captured, and an exchange through the host cannot be part of a "
+         "graph; end the capture first");
+}
+
+}  // namespace tonari
