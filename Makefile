@@ -54,7 +54,7 @@ test-conformance: ## other people's suites whole, mpi4py's and MPICH's, and ours
 
 test-gpu: ## the tests of devices on a GPU of this machine; without one it says so and lists them
 	@tools/setup.sh test
-	@$(build) gpu_tests
+	@$(build) all_gpu_tests
 	@$(python) tools/test_gpu.py $(BUILD)
 
 bench: ## compare with the native collectives (options of `./tonari bench` in BENCH=)

@@ -80,8 +80,9 @@ class ProgramOnDevice {
     const FlagValue open{gate_, 1};
     device.wait_flags(stream, {&open, 1});
   }
+  void open() { *static_cast<volatile std::uint64_t*>(gate_) = 1; }
   void let_run() {
-    *static_cast<volatile std::uint64_t*>(gate_) = 1;
+    open();
     device.synchronize(first);
     device.synchronize(second);
   }
