@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The device of these tests: one of CUDA if TONARI_TEST_DEVICE is cuda, which the library then opens
-// for itself, and otherwise a simulated one. Tests use nothing but the interface of devices, so
-// they run on both. `make test-gpu` runs them on a GPU that all ranks share.
+// The device of these tests: one of CUDA if TONARI_TEST_DEVICE is cuda, which the library then
+// opens for itself, and otherwise a simulated one. Tests use nothing but the interface of devices,
+// so they run on both. `make test-gpu` runs them on a GPU that all ranks share.
 #pragma once
 
 #include <cstdlib>
