@@ -154,12 +154,12 @@ VISIBLE int cuMemcpyAsync(Address to, Address from, std::size_t bytes, Stream st
       const std::byte* const source = fake().in_simulation(from);
       if (sim.memory_at(source).kind == MemoryKind::host) {  // the driver copies it first
         const SimulatedDevice::Touched written{target, some};
-        sim.launch(Fake::stream(stream), {}, {&written, 1},
+        sim.launch(fake().stream(stream), {}, {&written, 1},
                    [at = sim.on_device(target), content = std::vector(source, source + some)] {
                      std::copy(content.begin(), content.end(), at);
                    });
       } else {
-        sim.copy(Fake::stream(stream), target, source, some);
+        sim.copy(fake().stream(stream), target, source, some);
       }
       to += some, from += some, bytes -= some;
     }

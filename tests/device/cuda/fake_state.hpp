@@ -66,6 +66,7 @@ class Fake final : public FakeDriver {
     allocations.clear();
     ranges.clear();
     streams.clear();
+    default_streams.clear();
     events.clear();
     modules.clear();
     current.clear();
@@ -230,8 +231,16 @@ class Fake final : public FakeDriver {
 
   // ---- streams
 
-  static DeviceStream stream(Stream stream) { return {reinterpret_cast<std::uintptr_t>(stream)}; }
-  void check_context(Stream given) const {
+  // The null stream, and the handles of the legacy stream and of that of the thread. Here all are
+  // one stream of the current device, which waits for no other.
+  static bool is_default(Stream given) { return reinterpret_cast<std::uintptr_t>(given) <= 2; }
+  DeviceStream stream(Stream given) {
+    if (!is_default(given)) return {reinterpret_cast<std::uintptr_t>(given)};
+    DeviceStream& its = default_streams[device()];
+    if (!its.value) its = sim->make_stream(device());
+    return its;
+  }
+  void check_context(Stream given) {
     if (sim->device_of(stream(given)) != device()) throw Result{invalid_handle};
   }
 
@@ -244,6 +253,7 @@ class Fake final : public FakeDriver {
   Allocation next_allocation = 1;
   std::map<Address, Range> ranges;
   std::set<Stream> streams;
+  std::map<int, DeviceStream> default_streams;  // by device
   std::set<Event> events;
   std::set<Module> modules;
   std::vector<Context> current;

@@ -30,7 +30,7 @@ void launch_moves(Stream stream, Address table, unsigned blocks, unsigned thread
     move.to = sim.on_device(to);
     move.from = sim.on_device(from);
   }
-  sim.launch(Fake::stream(stream), reads, writes,
+  sim.launch(fake().stream(stream), reads, writes,
              [moves, threads] { run_move_kernel(moves, threads); });
 }
 
@@ -43,9 +43,9 @@ void launch_flags(Stream stream, FlagList list, bool write) {
     flag.flag = reinterpret_cast<std::uint64_t*>(fake().in_simulation(address_of(flag.flag)));
   const std::span<const FlagValue> flags(list.of, list.count);
   if (write)
-    fake().sim->write_flags(Fake::stream(stream), flags);
+    fake().sim->write_flags(fake().stream(stream), flags);
   else
-    fake().sim->wait_flags(Fake::stream(stream), flags);
+    fake().sim->wait_flags(fake().stream(stream), flags);
 }
 
 constexpr const char* kernels[] = {"move_tiles", "write_flags", "wait_flags"};
@@ -63,29 +63,30 @@ VISIBLE int cuStreamCreate(Stream* made, unsigned flags) {
 }
 VISIBLE int cuStreamDestroy_v2(Stream stream) {
   return fake().give_back("cuStreamDestroy_v2", [&] {
-    fake().sim->end_stream(Fake::stream(stream));
+    fake().sim->end_stream(fake().stream(stream));
     fake().streams.erase(stream);
   });
 }
 VISIBLE int cuStreamGetCtx(Stream stream, Context* context) {
   return fake().call("cuStreamGetCtx", [&] {
-    if (!stream)
+    if (Fake::is_default(stream))
       *context = Fake::context(fake().device());
     else
-      *context = Fake::context(fake().sim->device_of(Fake::stream(stream)));
+      *context = Fake::context(fake().sim->device_of(fake().stream(stream)));
   });
 }
 VISIBLE int cuStreamIsCapturing(Stream stream, int* status) {
   return fake().call("cuStreamIsCapturing",
-                     [&] { *status = fake().sim->captures(Fake::stream(stream)); });
+                     [&] { *status = fake().sim->captures(fake().stream(stream)); });
 }
 VISIBLE int cuStreamSynchronize(Stream stream) {
-  return fake().call("cuStreamSynchronize", [&] { fake().sim->synchronize(Fake::stream(stream)); });
+  return fake().call("cuStreamSynchronize",
+                     [&] { fake().sim->synchronize(fake().stream(stream)); });
 }
 VISIBLE int cuStreamWaitEvent(Stream stream, Event event, unsigned) {
   return fake().call("cuStreamWaitEvent", [&] {
     fake().check_context(stream);
-    fake().sim->wait_event(Fake::stream(stream), {reinterpret_cast<std::uintptr_t>(event)});
+    fake().sim->wait_event(fake().stream(stream), {reinterpret_cast<std::uintptr_t>(event)});
   });
 }
 VISIBLE int cuStreamBatchMemOp_v2(Stream stream, unsigned count, ValueOperation* operations,
@@ -98,10 +99,10 @@ VISIBLE int cuStreamBatchMemOp_v2(Stream stream, unsigned count, ValueOperation*
       const FlagValue flag{reinterpret_cast<std::uint64_t*>(fake().in_simulation(one.address)),
                            one.value};
       if (one.operation == write_value_64 && one.flags == write_behind_all)
-        fake().sim->write_flags(Fake::stream(stream), {&flag, 1});
+        fake().sim->write_flags(fake().stream(stream), {&flag, 1});
       else if (one.operation == wait_value_64 &&
                one.flags == (wait_until_at_least | wait_then_flush))
-        fake().sim->wait_flags(Fake::stream(stream), {&flag, 1});
+        fake().sim->wait_flags(fake().stream(stream), {&flag, 1});
       else
         throw Result{invalid_value};
     }
@@ -125,7 +126,7 @@ VISIBLE int cuEventDestroy_v2(Event event) {
 VISIBLE int cuEventRecord(Event event, Stream stream) {
   return fake().call("cuEventRecord", [&] {
     fake().check_context(stream);
-    fake().sim->record(Fake::stream(stream), {reinterpret_cast<std::uintptr_t>(event)});
+    fake().sim->record(fake().stream(stream), {reinterpret_cast<std::uintptr_t>(event)});
   });
 }
 VISIBLE int cuEventQuery(Event event) {
