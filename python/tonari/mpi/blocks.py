@@ -24,6 +24,7 @@ from tonari.mpi.calls import Info
 from tonari.mpi.grid_shape import ORDERS, Box, Ghosts, chosen, fill, one_of, widths
 from tonari.mpi.library import BlocksShape, call, created, handle_of
 from tonari.mpi.lifetime import Collective
+from tonari.mpi.memory import on_host
 from tonari.mpi.request import Bound, Request
 
 
@@ -133,7 +134,7 @@ class Blocks(Collective):
         return np.ndarray(shape, self.dtype, flat, strides=strides)
 
     def _pointers(self, arrays: Sequence[Any]) -> tuple[list[np.ndarray], Any]:
-        held = [buffers.memory(array, "arrays", True) for array in arrays]
+        held = [on_host(array, "arrays", True) for array in arrays]
         there = len(self.own) * self.fields
         if len(held) != there:
             raise Error(f"there are {len(held)} arrays; there must be {there}", BUFFERS)

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Memory that programs hand over: NumPy arrays, and anything with the buffer protocol or DLPack.
-
-All become NumPy arrays on the same memory; nothing is copied.
-"""
+"""What arguments become for C: types of MPI for elements, and integers of the right width."""
 
 from __future__ import annotations
 
@@ -12,9 +9,8 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from tonari.errors import ARGUMENT, BUFFERS, Error
-
-HOST = {1, 3}  # DLPack's devices kDLCPU and kDLCUDAHost
+from tonari.errors import ARGUMENT, Error
+from tonari.mpi.memory import Memory
 
 # Types that MPI can add; all others are moved as bytes.
 _TYPES = {
@@ -26,50 +22,6 @@ _TYPES = {
     **{f"i{bits // 8}": getattr(MPI, f"INT{bits}_T") for bits in (8, 16, 32, 64)},
     **{f"u{bits // 8}": getattr(MPI, f"UINT{bits}_T") for bits in (8, 16, 32, 64)},
 }
-
-
-def memory(thing: Any, name: str, written: bool = False) -> np.ndarray:
-    """The memory of an array, a bytearray, a tensor, ... as a NumPy array that shares it."""
-    array = _shared(thing, name)
-    if array.dtype.hasobject:
-        raise Error(f"{name} holds Python objects; tonari moves plain memory", ARGUMENT)
-    if written and not array.flags.writeable:
-        raise Error(f"{name} is read-only memory, and would be written", BUFFERS)
-    return array
-
-
-def _shared(thing: Any, name: str) -> np.ndarray:
-    if isinstance(thing, np.ndarray):
-        return thing
-    try:
-        return np.asarray(memoryview(thing))
-    except TypeError:
-        pass
-    if hasattr(thing, "__dlpack__"):
-        device = thing.__dlpack_device__()[0]
-        if int(device) not in HOST:
-            raise Error(
-                f"{name} is memory of a device (DLPack's number {int(device)}); tonari reads and"
-                " writes host memory only: copy it there",
-                ARGUMENT,
-            )
-        return np.from_dlpack(thing)
-    raise Error(
-        f"{name} is a {type(thing).__name__}; it must be an array, or have the buffer protocol"
-        " or DLPack",
-        ARGUMENT,
-    )
-
-
-def contiguous(thing: Any, name: str, written: bool = False) -> np.ndarray:
-    array = memory(thing, name, written)
-    if not array.flags.c_contiguous:
-        raise Error(
-            f"{name} is not contiguous in C order; give alltoallw a list of arrays, one per"
-            " neighbor, which may be any views",
-            ARGUMENT,
-        )
-    return array
 
 
 def address(array: np.ndarray) -> int:
@@ -84,7 +36,7 @@ def mpi_type(dtype: np.dtype) -> MPI.Datatype:
     return MPI.BYTE.Create_contiguous(dtype.itemsize).Commit()
 
 
-def type_of_view(array: np.ndarray) -> MPI.Datatype:
+def type_of_view(array: Memory) -> MPI.Datatype:
     """A committed type of all elements of an array, strided in any way, from its first one on."""
     made = mpi_type(array.dtype).Dup()
     for length, stride in zip(reversed(array.shape), reversed(array.strides), strict=True):

@@ -20,6 +20,7 @@ from tonari.mpi.grid_shape import ORDERS, PARTS, STORAGES, Box, Bricks, Cells, G
 from tonari.mpi.grid_shape import chosen, fill, one_of, widths
 from tonari.mpi.library import GridShape, call, created, handle_of
 from tonari.mpi.lifetime import Collective
+from tonari.mpi.memory import on_host
 from tonari.mpi.request import Bound, Request, shared_array
 
 
@@ -38,7 +39,7 @@ def _pointers(arrays: Sequence[Any] | None, there: int) -> tuple[list[np.ndarray
     """Those of a program's own arrays: as many as C reads."""
     if arrays is None:
         return [], None
-    held = [buffers.memory(array, f"arrays[{k}]", True) for k, array in enumerate(arrays)]
+    held = [on_host(array, f"arrays[{k}]", True) for k, array in enumerate(arrays)]
     if len(held) != there:
         raise Error(f"there are {len(held)} arrays; there must be {there}", BUFFERS)
     return held, (ctypes.c_void_p * max(there, 1))(*map(buffers.address, held))
@@ -412,7 +413,7 @@ class Grid(Collective):
         field, of the shapes that `array` has. They stay bound."""
         self._check_alive()
         request.check_maker(self._memory, "this grid")
-        held = [buffers.memory(array, "arrays", True) for array in arrays]
+        held = [on_host(array, "arrays", True) for array in arrays]
         if wrong := self._wrong_arrays(held, 1):
             raise Error(wrong, BUFFERS)
         pointers = (ctypes.c_void_p * len(held))(*map(buffers.address, held))

@@ -37,7 +37,7 @@ def _general(spec: Any, ranks: int, name: str, written: bool) -> Side:
     array, send, recv, *kind = spec
     out, into = (messages.vector([array, part, *kind], ranks, name, True) for part in (send, recv))
     address, *places, handle = out.arguments
-    return Side((address, *places, *into.arguments[1:3], handle), (out.kept, into.kept), None, -1)
+    return Side((address, *places, *into.arguments[1:3], handle), (*out.kept, *into.kept), None, -1)
 
 
 _FORMS: dict[str, tuple[Callable[..., Side], tuple[Any, ...]]] = {
@@ -49,23 +49,31 @@ _FORMS: dict[str, tuple[Callable[..., Side], tuple[Any, ...]]] = {
 
 
 class _Call:
-    def __init__(self, name: str, buf: Any, comm: MPI.Comm) -> None:
+    """at_once: it exchanges before it returns."""
+
+    def __init__(self, name: str, buf: Any, comm: MPI.Comm, at_once: bool) -> None:
         read, refused = _FORMS[name]
         ranks = comm.size if comm != MPI.COMM_NULL else 0
-        none = Side(refused, (), None)
-        side, self.complain = calls.together(lambda: read(buf, ranks, "buf", True), none)
+
+        def look() -> Side:
+            side = read(buf, ranks, "buf", True)
+            if at_once:
+                side.wait_for_streams("buf")
+            return side
+
+        side, self.complain = calls.together(look, Side(refused, (), None))
         self.arguments = (*side.arguments, handle_of(comm))
         self.bound = Bound(side.kept)
 
 
 def _once(name: str, buf: Any, comm: MPI.Comm, info: Info) -> None:
-    made = _Call(name, buf, comm)
+    made = _Call(name, buf, comm, at_once=True)
     with calls.complaining(made.complain), calls.info_handle(info) as keys:
         call(name, *made.arguments, keys)
 
 
 def _request(form: str, name: str, buf: Any, comm: MPI.Comm, info: Info) -> Request:
-    made = _Call(name, buf, comm)
+    made = _Call(name, buf, comm, at_once=form == f"i{name}")
     with calls.complaining(made.complain), calls.info_handle(info) as keys:
         handle = created(form, *made.arguments, keys)
     return Request(handle, made.bound, name)

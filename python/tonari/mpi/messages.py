@@ -11,7 +11,8 @@ An argument `send` or `recv` is one of
     [array, (counts, displs), types]   w forms: displacements in bytes, and a list of types
     [array, array, ...]                w forms: an array per neighbor, of any shape and strides
 
-where `array` has the buffer protocol or DLPack. All is checked against the size of the memory.
+where `array` is any that tonari.mpi.memory reads, also in memory of a GPU. All is checked against
+the size of the memory.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from mpi4py import MPI
 from tonari.errors import ARGUMENT, BUFFERS, Error
 from tonari.mpi import buffers
 from tonari.mpi.library import KIND, handle_of
+from tonari.mpi.memory import Memory, contiguous, memory
 
 HANDLES = np.intc if KIND == "mpich" else np.uintp
 
@@ -38,6 +40,12 @@ class Side:
     dtype: np.dtype | None  # of what a start with other buffers must have
     nbytes: int = 0  # that such buffers must have; -1: blocks lie in several arrays
     types: tuple[MPI.Datatype, ...] = ()  # made for the call
+
+    def wait_for_streams(self, name: str) -> None:
+        """For calls that exchange at once: what is under way on a GPU may write the memory."""
+        for thing in self.kept:
+            if isinstance(thing, Memory):
+                thing.wait_for_stream(name)
 
     def close(self) -> None:
         for made in self.types:
@@ -54,7 +62,7 @@ def equal(spec: Any, blocks: int, name: str, written: bool) -> Side:
     count = buffers.one_integer(counts, f"{name}'s count")
     last = (blocks - 1) * count * kind.Get_extent()[1]
     used = _reach(kind, [count, count], [0, last], array, name) if blocks else 0
-    return Side((buffers.address(array), count, handle_of(kind)), (array,), array.dtype, used)
+    return Side((array.address, count, handle_of(kind)), (array,), array.dtype, used)
 
 
 def vector(spec: Any, blocks: int, name: str, written: bool) -> Side:
@@ -66,7 +74,7 @@ def vector(spec: Any, blocks: int, name: str, written: bool) -> Side:
     extent = kind.Get_extent()[1]
     used = _reach(kind, numbers, [int(place) * extent for place in places], array, name)
     pointers = tuple(buffers.address(entries) for entries in (numbers, places))
-    arguments = (buffers.address(array), *pointers, handle_of(kind))
+    arguments = (array.address, *pointers, handle_of(kind))
     return Side(arguments, (array, numbers, places), array.dtype, used)
 
 
@@ -87,7 +95,7 @@ def full(spec: Any, blocks: int, name: str, written: bool) -> Side:
     handles = np.array([handle_of(kind) for kind in kinds], dtype=HANDLES)
     pointers = tuple(buffers.address(entries) for entries in (numbers, places, handles))
     kept = (array, numbers, places, handles)
-    return Side((buffers.address(array), *pointers), kept, array.dtype, max(reach, default=0))
+    return Side((array.address, *pointers), kept, array.dtype, max(reach, default=0))
 
 
 def _are_views(spec: Any) -> bool:
@@ -106,10 +114,10 @@ def _tells_types(part: Any) -> bool:
 def _views(spec: Any, blocks: int, name: str, written: bool) -> Side:
     if len(spec) != blocks:
         raise Error(f"{name} has {len(spec)} arrays; there are {blocks} neighbors", ARGUMENT)
-    arrays = [buffers.memory(part, f"{name}[{i}]", written) for i, part in enumerate(spec)]
+    arrays = [memory(part, f"{name}[{i}]", written) for i, part in enumerate(spec)]
     types = tuple(buffers.type_of_view(array) for array in arrays)
     numbers = np.ones(blocks, dtype=np.intc)
-    places = np.array([buffers.address(array) for array in arrays], dtype=np.intp)
+    places = np.array([array.address for array in arrays], dtype=np.intp)
     handles = np.array([handle_of(kind) for kind in types], dtype=HANDLES)
     pointers = tuple(buffers.address(entries) for entries in (numbers, places, handles))
     kept = (*arrays, numbers, places, handles)
@@ -126,11 +134,11 @@ def parts(spec: Any, name: str, written: bool, several: bool = False) -> tuple[A
         if len(rest) > 1:
             raise Error(f"{name} must read [array, counts, type]; counts may be (counts, displs)")
         counts = rest[0] if rest else None
-    array = buffers.contiguous(spec, name, written)
+    array = contiguous(spec, name, written)
     return array, counts, kind if kind is not None else buffers.mpi_type(array.dtype)
 
 
-def _divided(array: np.ndarray, blocks: int, kind: MPI.Datatype, name: str) -> int:
+def _divided(array: Memory, blocks: int, kind: MPI.Datatype, name: str) -> int:
     elements, left = divmod(array.nbytes, kind.Get_extent()[1] or 1)
     if blocks == 0 and not left:
         return 0
@@ -155,7 +163,7 @@ def _counts_and_places(given: Any, blocks: int, name: str) -> tuple[np.ndarray, 
     return counts, buffers.integers(displs, f"{name}'s displs", np.intp, blocks)
 
 
-def _reach(kind: MPI.Datatype, counts: Any, places: Any, array: np.ndarray, name: str) -> int:
+def _reach(kind: MPI.Datatype, counts: Any, places: Any, array: Memory, name: str) -> int:
     """How many bytes of the array these blocks reach to, which must be there."""
     extent = kind.Get_extent()[1]
     first, span = kind.Get_true_extent()

@@ -225,16 +225,16 @@ class Neighborhood(Collective):
         return self._init("allgatherw", send, recv, info)
 
     def _once(self, name: str, send: Any, recv: Any) -> None:
-        with _Call(self, name, send, recv) as sides:
+        with _Call(self, name, send, recv, at_once=True) as sides:
             call(name, *sides.arguments, self._handle)
 
     def _begun(self, name: str, send: Any, recv: Any) -> Request:
-        with _Call(self, name, send, recv) as sides:
+        with _Call(self, name, send, recv, at_once=True) as sides:
             handle = created(f"i{name}", *sides.arguments, self._handle)
         return Request(handle, Bound(sides.kept), name, self._planned)
 
     def _init(self, name: str, send: Any, recv: Any, info: Info) -> Request:
-        with _Call(self, name, send, recv) as sides, calls.info_handle(info) as keys:
+        with _Call(self, name, send, recv, at_once=False) as sides, calls.info_handle(info) as keys:
             handle = created(f"{name}_init", *sides.arguments, self._handle, keys)
         return Request(handle, sides.bound, name, self._planned)
 
@@ -256,9 +256,12 @@ class Neighborhood(Collective):
 
 
 class _Call:
-    """The arguments of one operation, read as far as this rank can; around the collective call."""
+    """The arguments of one operation, read as far as this rank can; around the collective call.
 
-    def __init__(self, near: Neighborhood, name: str, send: Any, recv: Any) -> None:
+    at_once: it exchanges before it returns, so what is under way on a GPU is waited for.
+    """
+
+    def __init__(self, near: Neighborhood, name: str, send: Any, recv: Any, at_once: bool) -> None:
         near._check_alive()
         (read_send, no_send), (read_recv, no_recv) = _SIDES[name]
         outgoing = 1 if name.startswith("allgather") else len(near.targets)
@@ -267,6 +270,9 @@ class _Call:
         def read() -> list[Side]:
             self._sides.append(read_send(send, outgoing, "send", False))
             self._sides.append(read_recv(recv, len(near.sources), "recv", True))
+            if at_once:
+                for side, argument in zip(self._sides, ("send", "recv"), strict=True):
+                    side.wait_for_streams(argument)
             return self._sides
 
         sides, complain = calls.together(read, [no_send, no_recv])

@@ -46,9 +46,11 @@ FUNCTIONS = {
     **{f"i{name}": f"{kinds}HHp" for name, kinds in IN_PLACE.items()},
     **{name: f"{kinds}HH" for name, kinds in IN_PLACE.items()},
     "start": "p",
+    "start_on": "pp",
     "start_with": "ppp",
     "test": "pp",
     "wait": "p",
+    "wait_on": "pp",
     "startall": "ip",
     "waitall": "ip",
     "request_free": "p",
@@ -104,7 +106,8 @@ FUNCTIONS = {
     "group_irun": "Hp",
     "group_run": "H",
 }
-# What never blocks, and is called so often that giving up the interpreter's lock would show.
+# What never waits for other ranks, and is called so often that giving up the interpreter's lock
+# would show.
 QUICK = {"start", "start_with", "test"}
 
 _Cells = ctypes.c_int64 * MOST_DIMS

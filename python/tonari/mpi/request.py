@@ -15,12 +15,15 @@ import numpy as np
 from mpi4py import MPI
 
 from tonari.errors import ARGUMENT, BUFFERS, Error
-from tonari.mpi import buffers, library, pictures, prototypes
+from tonari.mpi import library, pictures, prototypes, streams
 from tonari.mpi.library import call, fail
+from tonari.mpi.memory import Memory, contiguous
 
 # Called by name, since calls through a table would take a third of the time more.
 _start = library.function("start")
 _wait = library.function("wait")
+_start_on = library.function("start_on")
+_wait_on = library.function("wait_on")
 _test = library.function("test")
 
 
@@ -97,14 +100,33 @@ class Request:
         if not handle and collected.lists:
             collected.lists[-1].append(bound)
 
-    def start(self) -> None:
-        """Starts the exchange and returns at once. Every rank of the neighborhood must start it."""
-        if code := _start(self._handle):
+    def start(self, stream: Any = None) -> None:
+        """Starts the exchange and returns at once. Every rank of the neighborhood must start it.
+
+        stream  of the GPU that has the arrays: takes what is sent behind all that this stream
+                holds. A handle, or a stream of PyTorch, CuPy or any other with __cuda_stream__.
+                None: what writes the arrays is complete already.
+
+        See tonari_start_on.
+        """
+        if stream is None:
+            code = _start(self._handle)
+        else:
+            code = _start_on(self._handle, streams.handle_of(stream))
+        if code:
             fail(code)
 
-    def wait(self) -> None:
-        """Returns when the exchange is complete on this rank; at once if it was not started."""
-        if code := _wait(self._handle):
+    def wait(self, stream: Any = None) -> None:
+        """Returns when the exchange is complete on this rank; at once if it was not started.
+
+        stream  of a GPU, as for start: what it gets from now on sees what has come. The GPU may
+                still be copying that when this returns.
+        """
+        if stream is None:
+            code = _wait(self._handle)
+        else:
+            code = _wait_on(self._handle, streams.handle_of(stream))
+        if code:
             fail(code)
 
     def test(self) -> bool:
@@ -122,23 +144,26 @@ class Request:
                     in the order in which init takes them
 
         Local; but either all ranks start an exchange so, or none. Where it fails (ARGUMENT,
-        BUFFERS) nothing was started, and the arrays of before stay bound.
+        BUFFERS) nothing was started, and the arrays of before stay bound. Of arrays of a GPU, this
+        waits for the streams that they come with.
         """
         bound = self._bound
         if bound is None:
             raise Error(f"{self._what} was freed", ARGUMENT)
         arrays = [self._replacement(thing, k) for k, thing in enumerate((send, recv))]
-        call("start_with", self._handle, *map(buffers.address, arrays))
+        for array, name in zip(arrays, ("send", "recv"), strict=True):
+            array.wait_for_stream(name)
+        call("start_with", self._handle, *(array.address for array in arrays))
         self._bound = Bound(tuple(arrays), bound.dtypes, bound.nbytes)
 
-    def _replacement(self, thing: Any, k: int) -> np.ndarray:
+    def _replacement(self, thing: Any, k: int) -> Memory:
         name = ("send", "recv")[k]
         if not self._bound.nbytes or self._bound.nbytes[k] < 0:
             raise Error(
                 f"{self._what} cannot be started with other arrays: it is bound to those of init",
                 ARGUMENT,
             )
-        array = buffers.contiguous(thing, name, written=k == 1)
+        array = contiguous(thing, name, written=k == 1)
         dtype, nbytes = self._bound.dtypes[k], self._bound.nbytes[k]
         if array.dtype != dtype:
             raise Error(f"{name} has elements of {array.dtype}; at init it was {dtype}", ARGUMENT)

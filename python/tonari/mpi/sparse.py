@@ -113,13 +113,15 @@ class _Sent:
 
 def _read(destinations: Any, send: Any) -> _Sent:
     ranks = buffers.integers(destinations, "destinations", np.intc)
-    array, counts, displs = messages.vector(send, len(ranks), "send", False).kept
+    side = messages.vector(send, len(ranks), "send", False)
+    side.wait_for_streams("send")
+    array, counts, displs = side.kept
     kind = messages.parts(send, "send", False)[2]
     element = kind.Get_size()
     dtype = array.dtype if element % array.dtype.itemsize == 0 else np.dtype(np.uint8)
     numbers = counts.astype(np.int64)
     pointers = (*map(buffers.address, (ranks, numbers, displs)), handle_of(kind))
-    arguments = (len(ranks), *pointers, buffers.address(array))
+    arguments = (len(ranks), *pointers, array.address)
     return _Sent(arguments, (array, ranks, numbers, displs), Messages(dtype, element))
 
 

@@ -17,6 +17,7 @@ from tonari.mpi import buffers, calls, pictures, prototypes
 from tonari.mpi.calls import Info
 from tonari.mpi.library import VectorValues, call, created, handle_of
 from tonari.mpi.lifetime import Collective
+from tonari.mpi.memory import on_host
 from tonari.mpi.neighborhood import dimensions
 from tonari.mpi.request import Bound, Request
 
@@ -226,8 +227,8 @@ class Vector(Collective):
         self._check_alive()
 
         def read() -> tuple[Any, ...]:
-            mine = buffers.memory(owned, "owned", written=name != "forward")
-            theirs = buffers.memory(ghosts, "ghosts", written=name != "reverse")
+            mine = on_host(owned, "owned", written=name != "forward")
+            theirs = on_host(ghosts, "ghosts", written=name != "reverse")
             return _values(mine, theirs, self.facts), mine, theirs
 
         refused = (VectorValues(components=-1), np.empty(0), np.empty(0))

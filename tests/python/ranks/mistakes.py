@@ -15,6 +15,7 @@ import tonari.mpi
 from mpi4py import MPI
 from patterns import RANK, RANKS, WORLD, cartesian, refused
 from tonari import Error, errors
+from tonari.mpi import dlpack
 
 LAST = RANKS - 1
 Near = tonari.mpi.Neighborhood
@@ -90,11 +91,14 @@ def said_by_last(mistake: Error) -> bool:
     return RANKS == 1 or str(mistake).startswith(f"rank {LAST}: ")
 
 
-class Device:
-    """A tensor of a graphics processor."""
+class OnDevice:
+    """A tensor in memory that tonari does not take."""
+
+    def __init__(self, device: int = 10) -> None:
+        self._device = device
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return 2, 0
+        return self._device, 0
 
     def __dlpack__(self, **_: Any) -> Any:
         raise AssertionError("nobody asks for it")
@@ -111,7 +115,8 @@ def check_one_wrong_rank_keeps_nobody_waiting() -> None:
         ("recv is read-only memory", send, bytes(96)),
         ("send holds Python objects", send.astype(object), recv),
         ("send is a int; it must be an array", 5, recv),
-        ("send is memory of a device", Device(), recv),
+        ("send is memory of a device of ROCm; tonari takes that of the host", OnDevice(), recv),
+        ("recv is memory of a device of another kind (DLPack's number 18)", send, OnDevice(18)),
         ("recv has 96 bytes, and its blocks reach from byte 0 to 120", send, [recv, 5, MPI.DOUBLE]),
         ("recv has a count of -2", send, [recv, -2, MPI.DOUBLE]),
         ("all blocks have one size", send, [recv, [4, 4, 4]]),
@@ -278,6 +283,107 @@ def check_kinds_of_memory() -> None:
             got = recv._values if isinstance(recv, Tensor) else np.frombuffer(recv)
             np.testing.assert_array_equal(got, np.concatenate(wanted))
             near.alltoall([send, MPI.BYTE], [recv, MPI.BYTE])
+
+
+class ByDlpack:
+    """Nothing but DLPack; NumPy's, with other numbers where they are given."""
+
+    def __init__(self, values: np.ndarray, **changed: int) -> None:
+        self._values, self._changed = values, changed
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._values.__dlpack_device__()
+
+    def __dlpack__(self, *, max_version: tuple[int, int], copy: bool) -> Any:
+        capsule = self._values.__dlpack__(max_version=max_version, copy=copy)
+        whole = dlpack._Versioned.from_address(dlpack._pointer(capsule, b"dltensor_versioned"))
+        for name, number in self._changed.items():
+            setattr(whole.tensor.type if hasattr(dlpack._Type, name) else whole, name, number)
+        return capsule
+
+
+class BeforeVersion1(ByDlpack):
+    def __dlpack__(self, stream: None = None) -> Any:  # type: ignore[override]
+        return self._values.__dlpack__()
+
+
+def check_tensors_of_the_host() -> None:
+    numbers = np.arange(24.0).reshape(4, 6) + 100 * RANK
+    with ring() as near:
+        for of_numpy in (numbers[:3], numbers[:3].astype("f2"), numbers[:3] > 4, numbers[:3] + 1j):
+            for kind in (ByDlpack, BeforeVersion1):
+                got = np.zeros_like(of_numpy)
+                near.alltoall(kind(of_numpy), ByDlpack(got))
+                wanted = np.zeros_like(of_numpy)
+                near.alltoall(of_numpy, wanted)
+                np.testing.assert_array_equal(got, wanted)
+                assert got.any()
+        bfloat16 = {"code": 4, "bits": 16}
+        got = np.zeros((3, 6), "u2")
+        near.alltoall(ByDlpack(numbers[:3].astype("u2"), **bfloat16), ByDlpack(got, **bfloat16))
+        np.testing.assert_array_equal(got[:, 0] % 100, [0, 6, 12])
+        columns = [ByDlpack(numbers[:, k]) for k in range(3)]
+        into = np.zeros((3, 4))
+        near.alltoallw(columns, [ByDlpack(into[k]) for k in range(3)])
+        np.testing.assert_array_equal(into[:, 1] % 100, [6, 7, 8])
+
+
+def check_capsules_are_given_back() -> None:
+    """When nobody has the request any more, not before."""
+
+    class Held(np.ndarray):
+        """What NumPy's capsule keeps."""
+
+    with ring() as near:
+        send, recv = (np.zeros((3, 4)).view(Held) for _ in range(2))
+        seen = [weakref.ref(send), weakref.ref(recv)]
+        request = near.alltoall_init(ByDlpack(send), ByDlpack(recv))
+        near.alltoall(ByDlpack(send), ByDlpack(recv))
+        del send, recv
+        gc.collect()
+        assert all(array() is not None for array in seen)
+        request.free()
+        assert not any(array() for array in seen)
+
+
+def check_wrong_tensors() -> None:
+    numbers = np.zeros((3, 4))
+    fixed = numbers.copy()
+    fixed.flags.writeable = False
+
+    class NoCapsule(ByDlpack):
+        def __dlpack__(self, **_: Any) -> Any:
+            return 5
+
+    cases: list[tuple[Any, Any, str]] = [
+        (numbers, ByDlpack(fixed), "recv is read-only memory, and would be written"),
+        (
+            numbers,
+            BeforeVersion1(numbers.copy()),
+            "recv comes by a DLPack older than 1.0, which does not say whether it may be written;"
+            " receive into an array of a newer version of its library",
+        ),
+        (
+            ByDlpack(numbers, major=2),
+            numbers,
+            "send comes by version 2 of DLPack; tonari reads version 1 and those before it",
+        ),
+        (
+            ByDlpack(numbers, code=17, bits=4),
+            numbers,
+            "send has elements of 4 bits; tonari moves whole bytes",
+        ),
+        (NoCapsule(numbers), numbers, "send has a __dlpack__ that gives no capsule of DLPack"),
+        (
+            ByDlpack(np.zeros((3, 8))[:, ::2]),
+            numbers,
+            "send is not contiguous in C order; give alltoallw a list of arrays, one per neighbor,"
+            " which may be any views",
+        ),
+    ]
+    with ring() as near:
+        for send, recv, sentence in cases:
+            one_rank_is_wrong(near, near.alltoall_init, sentence, send, recv)
 
 
 def check_pictures() -> None:
