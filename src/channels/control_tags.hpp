@@ -22,6 +22,7 @@ enum ControlTag : int {
   sparse_even,    // of sparse exchanges, in turn, and of their long messages
   sparse_odd,     // (sparse/sparse_exchange.hpp)
   sparse_long,
+  device_offers,  // of connecting memory of devices (request/connect_packed.cpp)
   first_exchange_tag = 16,
 };
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "device/given.hpp"
+
 namespace tonari {
 
 LaunchedCopies::LaunchedCopies(std::shared_ptr<PresentDevice> devices, int number,
@@ -87,13 +89,8 @@ void LaunchedCopies::order_behind(DeviceStream stream) {
 }
 
 void LaunchedCopies::check_stream(DeviceStream stream) const {
-  if (const int other = device().device_of(stream); other != number_)
-    fail(Errc::argument, "`stream` is one of device ", other, ", and the blocks are on device ",
-         number_, "; give a stream of that device");
-  if (device().captures(stream))
-    fail(Errc::active,
-         "`stream` is captured, and an exchange through the host cannot be part of a "
-         "graph; end the capture first");
+  tonari::check_stream(device(), number_, stream,
+                       "an exchange through the host cannot be part of a graph");
 }
 
 }  // namespace tonari

@@ -19,6 +19,11 @@ Layout contiguous(Bytes bytes) {
   return layout;
 }
 
+std::byte* shifted(std::byte* base, std::ptrdiff_t by) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(base) +
+                                      static_cast<std::uintptr_t>(by));
+}
+
 std::uint64_t* word(std::byte* memory, Bytes at) {
   return reinterpret_cast<std::uint64_t*>(memory + at);
 }
@@ -33,7 +38,10 @@ PackedExchange::PackedExchange(Device& device, int number, std::int32_t rank,
       in_(std::move(in)),
       out_(std::move(out)),
       inbox_(lay_out_inbox(rank, keys(in_), keys(out_))),
-      held_(device) {
+      held_(device),
+      theirs_(device),
+      gathers_(device),
+      scatters_(device) {
   check_abilities();
   memory_ = held_.allocate(MemoryKind::device, number, inbox_.bytes);
   own_ = held_.stream(number);
@@ -83,7 +91,7 @@ PackedExchange::Peer PackedExchange::peer(std::int32_t rank, const PackedOffers&
   if (offer->second.inbox.bytes > offer->second.memory.bytes)
     fail(Errc::argument, "rank ", rank, " offers less memory than its messages take");
   std::byte*& memory = peers_[rank];
-  if (!memory) memory = held_.import_memory(offer->second.memory);
+  if (!memory) memory = theirs_.import_memory(offer->second.memory);
   return {offer->second.inbox, memory};
 }
 
@@ -99,32 +107,56 @@ void PackedExchange::find_flags_there(const PackedOffers& offers) {
     find(flags.peer, &PackedInbox::taken, &Parity::taken_at_peers);
 }
 
-void PackedExchange::make_gathers(const PackedOffers& offers) {
-  std::array<std::vector<Move>, 2> moves;
+void PackedExchange::find_slots_there(const PackedOffers& offers) {
   for (const PackedMessage& message : out_) {
-    const Bytes bytes = message.layout.bytes();
     const auto [inbox, memory] = peer(message.peer, offers);
-    const PackedSlots& slots = find_slots(inbox, {rank_, message.tag, bytes});
-    for (std::size_t p = 0; p < 2; ++p)
-      make_moves(moves[p], memory + slots.slot(p), contiguous(bytes), message.base, message.layout);
+    const PackedSlots& slots = find_slots(inbox, {rank_, message.tag, message.layout.bytes()});
+    slots_there_.push_back({memory + slots.slot(0), memory + slots.slot(1)});
   }
-  for (std::size_t p = 0; p < 2; ++p) parities_[p].gather = held_.table(number_, moves[p]);
 }
 
-void PackedExchange::make_scatters() {
-  for (std::size_t p = 0; p < 2; ++p) {
-    std::vector<Move> moves;
-    for (std::size_t k = 0; k < in_.size(); ++k)
-      make_moves(moves, in_[k].base, in_[k].layout, memory_ + inbox_.slots[k].slot(p),
-                 contiguous(in_[k].layout.bytes()));
-    parities_[p].scatter = held_.table(number_, moves);
-  }
+std::vector<Move> PackedExchange::gather(std::size_t parity, const Shifts& shifts) const {
+  std::vector<Move> moves;
+  for (std::size_t k = 0; k < out_.size(); ++k)
+    make_moves(moves, slots_there_[k][parity], contiguous(out_[k].layout.bytes()),
+               shifted(out_[k].base, shifts[k]), out_[k].layout);
+  return moves;
+}
+
+std::vector<Move> PackedExchange::scatter(std::size_t parity, const Shifts& shifts) const {
+  std::vector<Move> moves;
+  for (std::size_t k = 0; k < in_.size(); ++k)
+    make_moves(moves, shifted(in_[k].base, shifts[k]), in_[k].layout,
+               memory_ + inbox_.slots[k].slot(parity), contiguous(in_[k].layout.bytes()));
+  return moves;
+}
+
+void PackedExchange::compile(Shifts out, Shifts in, const std::function<void()>& check) {
+  const bool gathers = !gathers_.use(out), scatters = !scatters_.use(in);
+  const bool replaces = (gathers && gathers_.full()) || (scatters && scatters_.full());
+  while (replaces && !complete()) check();
+  if (gathers)
+    gathers_.add(std::move(out), number_,
+                 [&](std::size_t p, const Shifts& to) { return gather(p, to); });
+  if (scatters)
+    scatters_.add(std::move(in), number_,
+                  [&](std::size_t p, const Shifts& to) { return scatter(p, to); });
+}
+
+void PackedExchange::move_to(std::span<const std::ptrdiff_t> shifts,
+                             const std::function<void()>& check) {
+  const auto of = [&](const std::vector<PackedMessage>& messages) {
+    Shifts all;
+    for (const PackedMessage& message : messages) all.push_back(shifts[message.space]);
+    return all;
+  };
+  compile(of(out_), of(in_), check);
 }
 
 void PackedExchange::connect(const PackedOffers& offers) {
   find_flags_there(offers);
-  make_gathers(offers);
-  make_scatters();
+  find_slots_there(offers);
+  compile(Shifts(out_.size()), Shifts(in_.size()), [] {});
   connected_ = true;
 }
 
@@ -157,7 +189,7 @@ void PackedExchange::start_on(DeviceStream stream) {
   const Parity& parity = parities_[exchange % 2];
   device_.wait_event(stream, unpacked_);
   device_.wait_flags(stream, all(parity.taken, exchange - 2));
-  device_.move(stream, parity.gather);
+  device_.move(stream, gathers_.table(exchange % 2));
   device_.write_flags(stream, all(parity.arrived_at_peers, exchange));
   device_.record(stream, parity.packed);
 }
@@ -170,19 +202,34 @@ void PackedExchange::wait_on(DeviceStream stream) {
   device_.wait_event(stream, parity.packed);  // the program's bytes may be both sent and received
   device_.wait_event(stream, unpacked_);
   device_.wait_flags(stream, all(parity.arrived, exchange));
-  device_.move(stream, parity.scatter);
+  device_.move(stream, scatters_.table(exchange % 2));
   device_.write_flags(stream, all(parity.taken_at_peers, exchange));
   device_.record(stream, unpacked_);
 }
 
+bool PackedExchange::complete() { return device_.query(unpacked_); }
+
+// ---- ending
+
 // An exchange that is taken follows those before it, so the last one tells of all.
-void PackedExchange::finish(const std::function<void()>& check) {
+void PackedExchange::leave() {
   if (started_ != waited_)
     fail(Errc::active, "an exchange is in flight; wait for it before it is freed");
   device_.wait_event(own_, unpacked_);
   device_.wait_flags(own_, all(parities_[started_ % 2].taken, started_));
   device_.record(own_, unpacked_);
-  while (!device_.query(unpacked_)) check();
+}
+
+void PackedExchange::close() {
+  gathers_.clear();
+  if (const std::optional<Error> error = theirs_.give_back()) throw *error;
+}
+
+void PackedExchange::finish(const std::function<void()>& check) {
+  leave();
+  while (!complete()) check();
+  close();
+  scatters_.clear();
   if (const std::optional<Error> error = held_.give_back()) throw *error;
 }
 

@@ -26,6 +26,7 @@
 #include "device/device.hpp"
 #include "device/held_on_device.hpp"
 #include "device/packed_inbox.hpp"
+#include "device/placed_tables.hpp"
 
 namespace tonari {
 
@@ -34,6 +35,7 @@ struct PackedMessage {
   std::int32_t peer = 0, tag = 0;  // as in PackedKey
   std::byte* base = nullptr;       // in reach of the device; the program's as long as it is used
   Layout layout;
+  std::size_t space = 0;  // that the memory moves with (PackedExchange::move_to); 0: it stays
 };
 
 using PackedOffers = std::map<std::int32_t, PackedOffer>;  // by rank
@@ -61,15 +63,40 @@ class PackedExchange {
   // What the stream gets afterwards sees what has come. Throws Errc::active if none is in flight,
   // and otherwise like start_on.
   void wait_on(DeviceStream stream);
-  // Waits on the host until no rank uses the memory of this one, or this one theirs, and gives all
-  // back. Every rank calls it, after as many waits as starts. While it waits it calls `check` again
-  // and again, which may throw to give up.
+  // Whether all is complete that was put into streams last by wait_on, leave or give_up. Never
+  // waits.
+  bool complete();
+  // From the next start on, each space lies so far from where it was at first, by its number. The
+  // tables for the last few places are kept. After as many waits as starts. Where a table must make
+  // room for one more, this waits until it is not used, and calls `check` meanwhile, which may
+  // throw. Throws like connect, and then stays as it was.
+  void move_to(std::span<const std::ptrdiff_t> shifts, const std::function<void()>& check);
+
+  // The end has three steps, and none of them waits. After as many waits as starts, this says that
+  // there will be no more; once complete() then, no rank uses the memory of this one any more, or
+  // this one theirs.
+  void leave();
+  // Then gives back what shows this rank the memory of others. Once all have done so, destroy it.
+  void close();
+  // All at once: waits on the host until it is complete, and calls `check` again and again, which
+  // may throw to give up.
   void finish(const std::function<void()>& check);
+  // In the place of `leave`, if something has failed or a peer is lost: nothing waits for other
+  // ranks any more, so streams of the program go on. What they bring means nothing. by: a stream of
+  // this device that waits for no other rank. Never throws.
+  void give_up(DeviceStream by) noexcept;
+
+  int number() const { return number_; }
+  Device& device() const { return device_; }
+  DeviceStream own_stream() const { return own_; }  // for callers without one
+  DeviceEvent unpacked() const { return unpacked_; }
+  const std::vector<PackedMessage>& in() const { return in_; }
+  const std::vector<PackedMessage>& out() const { return out_; }
+  Bytes bytes() const { return inbox_.bytes; }  // of this rank's memory that others write
 
  private:
   using Flags = std::vector<std::uint64_t*>;
   struct Parity {
-    DeviceTable gather, scatter;
     DeviceEvent packed;
     Flags arrived, taken;                    // here, which peers write
     Flags arrived_at_peers, taken_at_peers;  // which this rank writes
@@ -84,8 +111,11 @@ class PackedExchange {
   };
   Peer peer(std::int32_t rank, const PackedOffers& offers);
   void find_flags_there(const PackedOffers& offers);
-  void make_gathers(const PackedOffers& offers);
-  void make_scatters();
+  void find_slots_there(const PackedOffers& offers);
+  using Shifts = PlacedTables::Shifts;  // of each message
+  std::vector<Move> gather(std::size_t parity, const Shifts& shifts) const;
+  std::vector<Move> scatter(std::size_t parity, const Shifts& shifts) const;
+  void compile(Shifts out, Shifts in, const std::function<void()>& check);
   std::span<const FlagValue> all(const Flags& flags, std::int64_t value);
   void check_stream(DeviceStream stream) const;
 
@@ -94,8 +124,10 @@ class PackedExchange {
   std::int32_t rank_;
   std::vector<PackedMessage> in_, out_;
   PackedInbox inbox_;
-  HeldOnDevice held_;
-  std::byte* memory_ = nullptr;  // the inbox's
+  HeldOnDevice held_, theirs_;  // of this rank, and of others
+  PlacedTables gathers_, scatters_;
+  std::vector<std::array<std::byte*, 2>> slots_there_;  // for each of out_, by parity
+  std::byte* memory_ = nullptr;                         // the inbox's
   std::map<std::int32_t, std::byte*> peers_;
   DeviceStream own_;  // for what no stream of the program waits for
   DeviceEvent unpacked_;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "device/given.hpp"
+
 namespace tonari {
 
 PinnedBlocks::PinnedBlocks(Device& device, int number, const std::vector<DeviceBlock>& blocks)
@@ -52,13 +54,8 @@ void PinnedCopy::check_reach(std::span<const std::ptrdiff_t> shifts,
   for (const PlacedCopy& copy : copies()) {
     const PlacedBytes& blocks = way_ == Way::to_host ? copy.from : copy.to;
     const auto [low, high] = blocks.bytes.span();
-    for (const std::ptrdiff_t first : {low, high - 1}) {
-      const std::ptrdiff_t at = first + shifts[blocks.space];
-      const MemoryAt memory = device().memory_at(reinterpret_cast<const void*>(at));
-      if (memory.kind != MemoryKind::device || memory.device != number())
-        fail(Errc::argument, "blocks from ", name, " on do not lie in memory of device ", number(),
-             ", as they did at init; give a buffer there that is as long");
-    }
+    const std::ptrdiff_t by = shifts[blocks.space];
+    check_buffer(device(), number(), {low + by, high + by}, name);
   }
 }
 

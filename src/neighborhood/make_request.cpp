@@ -110,7 +110,7 @@ bool build_several(Context& context, Choice& choice, const Problem& problem,
 void stage(Prepared& prepared, const Staging& staging, Choice& choice) {
   auto staged = std::make_unique<StagedExchange>(
       std::shared_ptr<Exchange>(std::move(prepared.exchange)), staging.sides);
-  prepared.staged = staged.get();
+  prepared.by_stream = staged.get();
   prepared.exchange = std::move(staged);
   prepared.recording.staged = true;
   choice.details = staging.sides.describe() + choice.details;

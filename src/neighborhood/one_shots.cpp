@@ -247,7 +247,7 @@ std::shared_ptr<Prepared> OneShots::staged(const std::shared_ptr<Prepared>& move
   auto request = std::make_shared<Prepared>(context_);
   auto exchange = std::make_unique<StagedExchange>(
       std::shared_ptr<Exchange>(held, moves->exchange.get()), call_of->sides());
-  request->staged = exchange.get();
+  request->by_stream = exchange.get();
   request->exchange = std::move(exchange);
   request->chosen = moves->chosen;
   request->arrivals = moves->arrivals;

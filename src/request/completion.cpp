@@ -4,10 +4,11 @@
 #include <string_view>
 
 #include "memory/process.hpp"
+#include "request/ended_exchanges.hpp"
 #include "request/free_handle.hpp"
 #include "request/guard.hpp"
 #include "request/prepared.hpp"
-#include "request/staged_exchange.hpp"
+#include "request/stream_ordered.hpp"
 
 using namespace tonari;
 
@@ -66,17 +67,17 @@ void start_on(tonari_request request, DeviceStream stream) {
          "the request sends from memory that the host reads, which a start in a stream does not "
          "wait for; wait for the stream, then call tonari_start");
   prepared.exchange->check_start();
-  if (prepared.staged) prepared.staged->pack_on(stream);
+  if (prepared.by_stream) prepared.by_stream->pack_on(stream);
   start(request);
 }
 
 // Where the host has received, it has waited.
 void wait_on(tonari_request request, DeviceStream stream) {
   if (!request || !request->active) return;
-  StagedExchange* const staged = request->prepared->staged;
-  if (staged) staged->unpack_on(stream);
+  StreamOrdered* const by_stream = request->prepared->by_stream;
+  if (by_stream) by_stream->unpack_on(stream);
   wait(request);
-  if (staged) staged->finish_on(stream);
+  if (by_stream) by_stream->finish_on(stream);
 }
 
 // The next non-blocking call that runs this exchange takes the handle.
@@ -219,6 +220,7 @@ extern "C" int tonari_request_free(tonari_request* request) {
     require(request, "request");
     if (*request) check_free(**request), put_away(std::unique_ptr<tonari_request_s>(*request));
     *request = TONARI_REQUEST_NULL;
+    (void)look_at_ended();
   });
 }
 

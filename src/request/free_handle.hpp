@@ -7,6 +7,7 @@
 #include "engine/comm/context.hpp"
 #include "engine/comm/shared_comm.hpp"
 #include "mpi/mpi_usable.hpp"
+#include "request/ended_exchanges.hpp"
 #include "request/guard.hpp"
 
 namespace tonari {
@@ -22,6 +23,7 @@ int free_handle(Handle** handle, const char* name, ContextOf context_of) {
     delete *handle;
     *handle = nullptr;
     if (shared) shared->trim_windows();
+    (void)look_at_ended();
   });
 }
 

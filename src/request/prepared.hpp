@@ -23,7 +23,7 @@
 
 namespace tonari {
 struct Prepared;
-class StagedExchange;
+class StreamOrdered;
 }  // namespace tonari
 
 struct tonari_request_s {
@@ -101,7 +101,7 @@ struct Prepared {
   std::vector<Arrival> arrivals;  // by the program's numbers
   StartBuffers buffers{"exchanges in place keep their buffer"};
   // For starts and waits in the order of a stream. In `exchange`; null: no block lies on a device.
-  StagedExchange* staged = nullptr;
+  StreamOrdered* by_stream = nullptr;
   bool host_sends = true;  // the host may have blocks to read for a start
   // What starts choose from, and the exchange above, which does it until it has decided. From then
   // on the winner is the exchange, and `race` keeps what there is to report.

@@ -25,6 +25,7 @@
 
 #include "device/pinned_copy.hpp"
 #include "engine/wait/wrapped_exchange.hpp"
+#include "request/stream_ordered.hpp"
 
 namespace tonari {
 
@@ -39,21 +40,17 @@ struct StagedSides {
   std::string describe() const;
 };
 
-class StagedExchange final : public WrappedExchange {
+class StagedExchange final : public WrappedExchange, public StreamOrdered {
  public:
   // inner: exchanges the pinned blocks in the place of those of the program.
   StagedExchange(std::shared_ptr<Exchange> inner, StagedSides sides)
       : WrappedExchange(std::move(inner)), sides_(std::move(sides)) {}
   ~StagedExchange() override;
 
-  // The next start takes both sides behind what the stream holds, without waiting. Throws like
-  // PinnedCopy::check_stream.
-  void pack_on(DeviceStream stream);
-  // The exchange that was started is complete as soon as its unpacking is in the stream: call this
-  // before its wait. Another thread may test meanwhile. Throws like pack_on.
-  void unpack_on(DeviceStream stream);
-  // After that wait, what the stream gets sees the blocks.
-  void finish_on(DeviceStream stream);
+  void pack_on(DeviceStream stream) override;
+  void unpack_on(DeviceStream stream) override;
+  void finish_on(DeviceStream stream) override;
+  void check_reach(Shifts shifts) const override { sides_.check_reach(shifts); }
 
   void start() override;
   bool test() override;

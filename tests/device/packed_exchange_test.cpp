@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -11,6 +12,7 @@
 
 #include "device/exchange_world.hpp"
 #include "device/offers_by_line.hpp"
+#include "device/packed_offer.hpp"
 #include "device/program.hpp"
 #include "memory/child.hpp"
 #include "support/errors.hpp"
@@ -232,6 +234,122 @@ TEST(PackedExchange, GivesUpWhereAPeerIsLost) {
   }
   p.fill(p.memory, 8, 4);  // the device goes on
   EXPECT_EQ(p.value(p.memory), 4);
+}
+
+// ---- other memory, and the end
+
+// More places than tables are kept of, and those of the work before are not freed too early.
+TEST(PackedExchange, FollowsTheMemoryOfTheProgram) {
+  Pair p;
+  std::byte* const memory = p.device.allocate(MemoryKind::device, 0, 24 * 16);
+  PackedMessage in = p.message(0, 8), out = p.message(0, 0);
+  in.base = out.base = memory, out.space = 1, in.space = 2;
+  PackedExchange exchange(p.device, 0, 0, {in}, {out});
+  exchange.connect({});
+  p.never_runs_by_itself();
+  int polls = 0;
+  const auto check = [&] {
+    if (++polls == 3) *p.gate = 1;
+  };
+  for (int round = 0; round < 40; ++round) {
+    const std::ptrdiff_t place = round % 20 * 16, other = (round + 7) % 20 * 16;
+    const std::array<std::ptrdiff_t, 3> shifts{0, place, other};
+    exchange.move_to(shifts, check);
+    p.set(p.first, memory + place, 8, round);
+    exchange.start_on(p.first);
+    exchange.wait_on(p.first);
+    if (polls < 3) continue;
+    p.device.synchronize(p.first);
+    EXPECT_EQ(p.value(memory + other + 8), round);
+  }
+  EXPECT_GE(polls, 3);  // work was still under way where a table had to go
+  exchange.finish([] {});
+}
+
+TEST(PackedExchange, MemoryOutOfReachLeavesItWhereItWas) {
+  Pair p;
+  PackedMessage out = p.message(0, 0);
+  out.space = 1;
+  PackedExchange exchange(p.device, 0, 0, {p.message(0, 8)}, {out});
+  exchange.connect({});
+  const std::array<std::ptrdiff_t, 2> outside{0, Pair::bytes}, back{};
+  expect_sentence(error_of([&] { exchange.move_to(outside, [] {}); }), Errc::argument,
+                  {"uses memory"});
+  p.set(p.first, p.memory, 8, 3);
+  exchange.move_to(back, [] {});
+  exchange.start_on(p.first);
+  exchange.wait_on(p.first);
+  p.device.synchronize(p.first);
+  EXPECT_EQ(p.value(p.memory + 8), 3);
+  exchange.finish([] {});
+}
+
+// A rank that leaves is told of by nobody; it is complete when its peer has taken the last message.
+TEST(PackedExchange, LeavesWithoutWaiting) {
+  Pair p;
+  PackedExchange from(p.device, 0, 0, {}, {p.message(1, 0)});
+  PackedExchange to(p.device, 0, 1, {p.message(0, 8)}, {});
+  const PackedOffers offers{{0, from.offer()}, {1, to.offer()}};
+  from.connect(offers);
+  to.connect(offers);
+  from.start_on(p.first);
+  from.wait_on(p.first);
+  from.leave();
+  for (int polls = 0; polls < 1'000; ++polls) ASSERT_FALSE(from.complete());
+  to.start_on(p.second);
+  to.wait_on(p.second);
+  p.device.synchronize(p.second);
+  for (int polls = 0; polls < 1'000 && !from.complete(); ++polls) {
+  }
+  EXPECT_TRUE(from.complete());
+  to.leave();
+  while (!to.complete()) {
+  }
+  from.close(), to.close();
+}
+
+// Its peer never comes. The streams of the program go on, whatever is in flight.
+TEST(PackedExchange, GivingUpLetsStreamsGoOn) {
+  for (const int starts : {0, 1, 2, 3}) {
+    Pair p;
+    PackedExchange exchange(p.device, 0, 0, {p.message(1, 8)}, {p.message(1, 0)});
+    PackedExchange lost(p.device, 0, 1, {p.message(0, 8)}, {p.message(0, 0)});
+    exchange.connect({{1, lost.offer()}});
+    for (int k = 0; k < starts; ++k) {
+      exchange.start_on(p.first);
+      if (k < 2) exchange.wait_on(p.second);
+    }
+    EXPECT_EQ(p.completes(p.second), starts == 0);
+    exchange.give_up(p.holding);
+    EXPECT_TRUE(p.completes(p.first)) << starts;
+    EXPECT_TRUE(p.completes(p.second)) << starts;
+    for (int polls = 0; polls < 1'000 && !exchange.complete(); ++polls) {
+    }
+    EXPECT_TRUE(exchange.complete()) << starts;
+  }
+}
+
+// A peer gets what it needs, and no more.
+TEST(PackedOffer, TravelsAsBytes) {
+  PackedOffer offer;
+  offer.memory.bytes = 4096, offer.memory.content[3] = 17;
+  offer.inbox = lay_out_inbox(0, std::vector<PackedKey>{{1, 5, 8}, {2, 0, 24}, {1, 6, 300}},
+                              std::vector<PackedKey>{{2, 0, 8}});
+  const PackedOffer first = read_offer(written_offer(offer, 1), 1);
+  EXPECT_EQ(written_offer(offer, 1).size(), bytes_of_offer(2));
+  EXPECT_EQ(first.memory.content[3], 17u);
+  EXPECT_EQ(first.inbox.bytes, offer.inbox.bytes);
+  ASSERT_EQ(first.inbox.slots.size(), 2u);
+  EXPECT_EQ(first.inbox.slots[1].key.tag, 6);
+  EXPECT_EQ(first.inbox.slots[1].at, offer.inbox.slots[2].at);
+  ASSERT_EQ(first.inbox.arrived.size(), 1u);
+  EXPECT_EQ(first.inbox.arrived[0].peer, 1);
+  EXPECT_EQ(first.inbox.arrived[0].at, offer.inbox.arrived[0].at);
+  EXPECT_TRUE(first.inbox.taken.empty());
+  EXPECT_EQ(read_offer(written_offer(offer, 2), 2).inbox.taken[0].at, offer.inbox.taken[0].at);
+  std::vector<std::byte> cut = written_offer(offer, 1);
+  cut.pop_back();
+  expect_sentence(error_of([&] { (void)read_offer(cut, 1); }), Errc::mismatch, {"makes no sense"});
 }
 
 // ---- what is refused

@@ -7,9 +7,18 @@
 
 #include "device/present_device.hpp"
 #include "on_device/tracked_device.hpp"
+#include "request/ended_exchanges.hpp"
 #include "support/graph_exchange.hpp"
 
 namespace tonari::test {
+
+// Ranks have freed their requests; now nobody uses the memory of another one any more.
+inline void end_exchanges() {
+  const double end = MPI_Wtime() + 60;
+  std::size_t left = 1;
+  while (left > 0 && MPI_Wtime() < end) left = look_at_ended();
+  EXPECT_EQ(left, 0u) << "ranks still use memory of exchanges that were freed";
+}
 
 // The library uses it while this lives.
 class UsedDevice {
@@ -19,6 +28,7 @@ class UsedDevice {
     use_device(device_);
   }
   ~UsedDevice() {
+    end_exchanges();
     use_device(nullptr);
     EXPECT_EQ(device_->held(), 0u) << "something of the device was not given back";
   }

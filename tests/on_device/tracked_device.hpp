@@ -25,7 +25,7 @@ class TrackedDevice final : private Simulated, public ForwardingDevice {
   // For programs: what they do here is not counted.
   SimulatedDevice& program() { return simulated; }
 
-  std::size_t held() const { return held_; }          // allocations, tables and events
+  std::size_t held() const { return held_; }          // allocations, mappings, tables and events
   std::size_t launches() const { return launches_; }  // of tables and copies
   std::size_t calls() const { return calls_; }        // that may fail
   // The n-th call from now on fails; 0: none.
@@ -47,6 +47,14 @@ class TrackedDevice final : private Simulated, public ForwardingDevice {
     return counted(device_.allocate(kind, device, bytes));
   }
   void free(std::byte* base) override { device_.free(base), --held_; }
+  MemoryHandle export_memory(const std::byte* address) const override {
+    may_fail(Errc::argument, "no handle can be made");
+    return device_.export_memory(address);
+  }
+  std::byte* import_memory(const MemoryHandle& handle) override {
+    may_fail(Errc::argument, "a handle cannot be opened");
+    return counted(device_.import_memory(handle));
+  }
   DeviceTable make_table(int device, std::span<const Move> moves) override {
     may_fail(Errc::memory, "no memory is left for a table");
     return counted(device_.make_table(device, moves));
@@ -83,13 +91,14 @@ class TrackedDevice final : private Simulated, public ForwardingDevice {
     return lie_ >= 0 && static_cast<std::size_t>(lie_) < events_.size() &&
            events_[static_cast<std::size_t>(lie_)] == event.value;
   }
-  void may_fail(Errc code, const char* sentence) {
+  void may_fail(Errc code, const char* sentence) const {
     if (++calls_ == fails_) fail(code, sentence);
   }
 
   std::vector<std::uintptr_t> events_;
   int lie_ = -1;
-  std::size_t held_ = 0, launches_ = 0, calls_ = 0, fails_ = 0;
+  std::size_t held_ = 0, launches_ = 0, fails_ = 0;
+  mutable std::size_t calls_ = 0;
 };
 
 }  // namespace tonari::test

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a packed exchange ends where something has failed. It orders nothing that is right, so it
+// does not stand among the calls that do (tests/device/packed_exchange_test.cpp counts those).
+#include "device/packed_exchange.hpp"
+
+namespace tonari {
+
+// Flags beyond all that anything waits for. Peers may write smaller values afterwards; those are
+// enough for what waited for them.
+void PackedExchange::give_up(DeviceStream by) noexcept {
+  (void)error_of([&] {
+    values_.clear();
+    for (const Parity& parity : parities_)
+      for (const Flags* flags : {&parity.arrived, &parity.taken})
+        for (std::uint64_t* flag : *flags)
+          values_.push_back({flag, static_cast<std::uint64_t>(started_) + 2});
+    device_.write_flags(by, values_);
+    device_.wait_event(own_, unpacked_);
+  });
+  // There is none if the start has failed before.
+  if (std::exchange(waited_, started_) != started_)
+    (void)error_of([&] { device_.wait_event(own_, parities_[started_ % 2].packed); });
+  (void)error_of([&] { device_.record(own_, unpacked_); });
+}
+
+}  // namespace tonari
