@@ -101,7 +101,8 @@ typedef struct {
  *           program's arrays (copy 0 subdomain 0 field 0, field 1, ...). Each is lexicographic with
  *           its ghosts (or, in order Fortran, has its first index fastest), lower + own + upper in
  *           every dimension. They are used as they are until the grid is freed. Other storage:
- *           NULL.
+ *           NULL. They may lie in memory of a GPU of CUDA: all of a rank on one device, on some
+ *           ranks or on all (docs/howto/gpu-memory.md).
  *  info     or MPI_INFO_NULL. No key applies yet, but one that tonari does not know is an error.
  * Memory that tonari allocates is zero.
  *
@@ -174,6 +175,7 @@ TONARI_API int tonari_grid_free(tonari_grid* grid);
  *                layout: as above
  *                plan: as above, of the views
  *                zero-byte, and nothing else, if the grid has mapped ghosts
+ *       Where cells of some rank lie in memory of a GPU, it is plan, and nothing else.
  *   tonari_halo_neighbors
  *                all (default), or faces: ghosts along one dimension only, for star stencils. Then
  *                corners and edges are left alone, although shift fills those on its way, also
@@ -213,7 +215,7 @@ TONARI_API int tonari_grid_forward_init(tonari_grid grid, int copy, const tonari
  * those on its upper side, and so on in the other dimensions.
  * Init may run it, to time it: cells have their values again afterwards.
  * Errors: as above, and ARGUMENT (a type or an operation that cannot be combined; mapped ghosts,
- * which are their owners' cells already). */
+ * which are their owners' cells already; cells in memory of a GPU). */
 TONARI_API int tonari_grid_reverse_init(tonari_grid grid, int copy, const tonari_ghosts* ghosts,
                                         MPI_Op op, MPI_Info info, tonari_request* request);
 
@@ -303,7 +305,8 @@ TONARI_API int tonari_grid_bricks_of(tonari_grid grid, int subdomain, int part, 
                                      int32_t numbers[]);
 
 /* Copies between the cells of `box` (NULL: own cells) of a field and a lexicographic array of just
- * these cells; in order Fortran its first index is fastest, too. Local.
+ * these cells, which the host reads; in order Fortran its first index is fastest, too. Local. Cells
+ * in memory of a GPU: what streams do with them must be complete.
  * Errors: ARGUMENT (null, box beyond the ghosts). */
 TONARI_API int tonari_grid_import(tonari_grid grid, int subdomain, int copy, int field,
                                   const tonari_box* box, const void* array);

@@ -2,11 +2,45 @@
 #include "device/launched_copies.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "device/given.hpp"
 
 namespace tonari {
+namespace {
+
+// How many pieces from the first one on lie in its allocation; at least one.
+std::size_t within_one(const Device& device, const std::byte* first, const Move& move,
+                       std::ptrdiff_t stride) {
+  const MemoryAt memory = device.memory_at(first);
+  if (memory.bytes == 0 || stride == 0) return move.count;
+  const auto length = static_cast<std::ptrdiff_t>(move.length);
+  const std::ptrdiff_t room =
+      stride > 0 ? memory.base + memory.bytes - (first + length) : first - memory.base;
+  if (room < 0) return 1;
+  return std::min(move.count, static_cast<std::size_t>(room / std::abs(stride)) + 1);
+}
+
+// Pieces at equal distances may lie in several allocations, such as those of fields. Devices take
+// moves whose ends lie in one each.
+std::vector<Move> in_allocations(const Device& device, const std::vector<Move>& moves) {
+  std::vector<Move> all;
+  for (Move rest : moves)
+    while (rest.count > 0) {
+      Move some = rest;
+      if (rest.count > 1)
+        some.count = std::min(within_one(device, rest.to, rest, rest.to_stride),
+                              within_one(device, rest.from, rest, rest.from_stride));
+      all.push_back(some);
+      const auto done = static_cast<std::ptrdiff_t>(some.count);
+      rest.to += done * rest.to_stride, rest.from += done * rest.from_stride;
+      rest.count -= some.count;
+    }
+  return all;
+}
+
+}  // namespace
 
 LaunchedCopies::LaunchedCopies(std::shared_ptr<PresentDevice> devices, int number,
                                std::vector<PlacedCopy> copies)
@@ -25,6 +59,7 @@ LaunchedCopies::Bound LaunchedCopies::compile(std::vector<Shift> shifts) const {
   for (std::size_t k = 0; k < copies_.size(); ++k)
     make_moves(moves, reinterpret_cast<std::byte*>(shifts[k].first), copies_[k].to.bytes,
                reinterpret_cast<const std::byte*>(shifts[k].second), copies_[k].from.bytes);
+  moves = in_allocations(device(), moves);
   if (moves.size() == 1 && moves.front().count == 1) return {std::move(shifts), moves.front()};
   return {std::move(shifts), std::nullopt, device().make_table(number_, moves)};
 }

@@ -9,9 +9,9 @@ AgreedHalo agree_on_halo(const HaloGrid& grid, const HaloCall& call, MPI_Info in
                          KeptCalls* kept) {
   AgreedHalo agreed;
   const std::optional<Error> wrong = wrong_argument(output, [&] {
-    agreed.request = read_request(grid.shape(), call);
+    agreed.request = read_request(grid, call);
     agreed.settings = read_settings(info, where::any_request | where::grids);
-    wanted_kinds(agreed.settings.halo, grid.shape(), agreed.request);
+    wanted_kinds(agreed.settings.halo, grid, agreed.request);
   });
   const auto [copy, direction, ghosts, reduction] = alike(grid, call, agreed.request);
   const std::array things{copy, direction, ghosts, reduction,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The grid family as C functions.
 #include <algorithm>
-#include <cstring>
 
 #include "base/checked.hpp"
 #include "engine/wait/agree.hpp"
+#include "grid/cell_copies.hpp"
 #include "grid/ghost_maps.hpp"
 #include "grid/grid_file.hpp"
 #include "grid/halo_grid.hpp"
@@ -393,11 +393,7 @@ extern "C" int tonari_grid_import(tonari_grid grid, int subdomain, int copy, int
     require(array, "array"), require_usable(array, "array");
     const CellBox cells = given_box(g, subdomain, box);
     check_writable(g, subdomain, cells);
-    const auto* from = static_cast<const std::byte*>(array);
-    g.for_each_piece(subdomain, copy, field, cells, [&](std::byte* at, std::size_t bytes) {
-      std::memcpy(at, from, bytes);
-      from += bytes;
-    });
+    write_box(g, subdomain, copy, field, cells, static_cast<const std::byte*>(array));
   });
 }
 
@@ -406,12 +402,8 @@ extern "C" int tonari_grid_export(tonari_grid grid, int subdomain, int copy, int
   return guarded([&] {
     const HaloGrid& g = grid_of(grid, subdomain, copy, field);
     require(array, "array"), require_usable(array, "array");
-    auto* to = static_cast<std::byte*>(array);
-    g.for_each_piece(subdomain, copy, field, given_box(g, subdomain, box),
-                     [&](const std::byte* at, std::size_t bytes) {
-                       std::memcpy(to, at, bytes);
-                       to += bytes;
-                     });
+    read_box(g, subdomain, copy, field, given_box(g, subdomain, box),
+             static_cast<std::byte*>(array));
   });
 }
 

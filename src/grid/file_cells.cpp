@@ -2,11 +2,10 @@
 #include "grid/file_cells.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <utility>
 
 #include "base/checked.hpp"
 #include "engine/wait/agree.hpp"
+#include "grid/cell_copies.hpp"
 
 namespace tonari {
 namespace {
@@ -47,18 +46,23 @@ int cells_of(const HaloGrid& grid, int subdomain) {
                            "cells of a subdomain in a file");
 }
 
-// Collective. use(subdomain, buffer), where the buffer is as large as the subdomain, returns a code
-// of MPI.
-template <class Use>
-void for_each_subdomain(const HaloGrid& grid, const MpiFile& file, Use use) {
+// Collective. For each subdomain it calls before(s, buffer), whose buffer is as large as that,
+// transfer(s, buffer), which returns a code of MPI, and after(s, buffer).
+template <class Before, class Transfer, class After>
+void for_each_subdomain(const HaloGrid& grid, const MpiFile& file, Before before, Transfer transfer,
+                        After after) {
   const MPI_Comm comm = grid.context()->comm();
   for (int s = 0; s < grid.subdomains(); ++s) {
     std::vector<std::byte> buffer;
     run_collectively(comm, [&] {
       buffer.resize(static_cast<std::size_t>(cells_of(grid, s)) * grid.shape().element_bytes);
+      before(s, buffer);
     });
-    const int code = use(s, buffer);
-    run_collectively(comm, [&] { file.check(code, "transferred"); });
+    const int code = transfer(s, buffer);
+    run_collectively(comm, [&] {
+      file.check(code, "transferred");
+      after(s, buffer);
+    });
   }
 }
 
@@ -90,27 +94,26 @@ int transfer_runs(const HaloGrid& grid, int subdomain, const MpiFile& file, std:
 
 void write_cells(const HaloGrid& grid, int copy, int field, const MpiFile& file,
                  std::size_t begin) {
-  for_each_subdomain(grid, file, [&](int s, std::vector<std::byte>& buffer) {
-    std::byte* to = buffer.data();
-    grid.for_each_piece(s, copy, field, own_cells(grid, s),
-                        [&](const std::byte* at, std::size_t bytes) {
-                          std::memcpy(std::exchange(to, to + bytes), at, bytes);
-                        });
-    return transfer_runs(grid, s, file, begin, buffer, MPI_File_write_at);
-  });
+  for_each_subdomain(
+      grid, file,
+      [&](int s, std::vector<std::byte>& buffer) {
+        read_box(grid, s, copy, field, own_cells(grid, s), buffer.data());
+      },
+      [&](int s, std::vector<std::byte>& buffer) {
+        return transfer_runs(grid, s, file, begin, buffer, MPI_File_write_at);
+      },
+      [](int, const std::vector<std::byte>&) {});
 }
 
 void read_cells(HaloGrid& grid, int copy, int field, const MpiFile& file, std::size_t begin) {
-  for_each_subdomain(grid, file, [&](int s, std::vector<std::byte>& buffer) {
-    const int code = transfer_runs(grid, s, file, begin, buffer, MPI_File_read_at);
-    const std::byte* from = buffer.data();
-    if (code == MPI_SUCCESS)
-      grid.for_each_piece(s, copy, field, own_cells(grid, s),
-                          [&](std::byte* at, std::size_t bytes) {
-                            std::memcpy(at, std::exchange(from, from + bytes), bytes);
-                          });
-    return code;
-  });
+  for_each_subdomain(
+      grid, file, [](int, const std::vector<std::byte>&) {},
+      [&](int s, std::vector<std::byte>& buffer) {
+        return transfer_runs(grid, s, file, begin, buffer, MPI_File_read_at);
+      },
+      [&](int s, const std::vector<std::byte>& buffer) {
+        write_box(grid, s, copy, field, own_cells(grid, s), buffer.data());
+      });
 }
 
 }  // namespace tonari

@@ -33,7 +33,11 @@ class HaloWork final : public CombiningWork {
 class GroupedHalo final : public GroupedCall {
  public:
   GroupedHalo(std::shared_ptr<HaloGrid> grid, const HaloCall& call, MPI_Info info)
-      : grid_(std::move(grid)), call_(call), request_(read_request(grid_->shape(), call)) {
+      : grid_(std::move(grid)), call_(call), request_(read_request(*grid_, call)) {
+    if (grid_->some_on_device())
+      fail(Errc::argument,
+           "cells of the grid lie in memory of a GPU, and groups take memory of the host; prepare "
+           "this exchange outside of the group");
     faces_ = read_only(info, setting("TONARI_HALO_NEIGHBORS")).halo_faces;
   }
 

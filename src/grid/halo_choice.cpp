@@ -82,7 +82,7 @@ class Chooser {
  public:
   explicit Chooser(const HaloTask& task)
       : task_(task),
-        kinds_(wanted_kinds(task.settings.halo, task.grid->shape(), task.request)),
+        kinds_(wanted_kinds(task.settings.halo, *task.grid, task.request)),
         made_(kinds_.size()),
         mark_(std::make_shared<GridMark>(task.grid)) {}
 
@@ -136,7 +136,8 @@ class Chooser {
   HaloChoice choose(Decision decision) {
     HaloExchanges& chosen = made_[decision.winner];
     chosen.all.front()->chosen.follow(decision);
-    return {chosen.all.front(), chosen.tags, std::move(decision.details) + chosen.details};
+    return {chosen.all.front(), chosen.tags, std::move(decision.details) + chosen.details,
+            chosen.by_starts};
   }
 
   HaloChoice race(Decision decision, std::vector<Entrant> entrants) {

@@ -61,7 +61,7 @@ class Builder {
     const std::shared_ptr<Prepared> planned =
         plan_halo(grid(), request_, task_.use, task_.info, contenders, memory);
     take(memory);
-    if (planned->tuning)
+    if (planned->tuning && !grid().some_on_device())  // where blocks are staged around the race
       add_contenders(planned);
     else
       add_planned(planned);
@@ -88,9 +88,20 @@ class Builder {
 
   void add_planned(const std::shared_ptr<Prepared>& planned) {
     Prepared& prepared = add({planned, planned->exchange.get()});
+    prepared.staged = planned->staged;
+    prepared.host_sends = planned->host_sends;
+    prepared.recording.staged = planned->recording.staged;
     prepared.chosen = planned->chosen;
-    made_.details = "as an exchange between neighbors: " + planned->description();
+    made_.details = told + planned->description();
     say_plan(prepared.chosen);
+    made_.by_starts = planned->tuning.has_value();
+    if (!made_.by_starts) return;
+    prepared.tell_of([planned](ChoiceReport& chosen) {
+      const std::string& description = planned->describe_now();
+      chosen = planned->chosen;
+      say_plan(chosen);
+      return told + description;
+    });
   }
 
   // Those that the plan's starts would choose from. They need it as long as they live.
@@ -112,9 +123,10 @@ class Builder {
     }
   }
 
-  void say_plan(ChoiceReport& chosen) const {
+  static constexpr const char* told = "as an exchange between neighbors: ";
+  static void say_plan(ChoiceReport& chosen) {
     chosen.variant = chosen.algorithm + (chosen.variant.empty() ? "" : ", ") + chosen.variant;
-    chosen.algorithm = name(request_.kind);
+    chosen.algorithm = name(HaloKind::plan);
   }
 
   std::shared_ptr<Exchange> build_messages(HaloMemory& memory) {

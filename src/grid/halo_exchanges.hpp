@@ -26,6 +26,7 @@ struct HaloExchanges {
   std::size_t tags = 0;
   OnlineExchange::Remember remember = nullptr;  // of several: which of them has won
   std::string details = {};                     // of one: lines for tonari_request_describe
+  bool by_starts = false;  // of one: starts choose inside of it, and it tells (Prepared::tell_of)
 };
 
 // What is to be prepared, and for whom.

@@ -7,7 +7,6 @@
 #include "engine/wait/agree.hpp"
 #include "memory/pages.hpp"
 #include "mpi/mpi_error.hpp"
-#include "request/buffer.hpp"
 
 namespace tonari {
 namespace {
@@ -41,14 +40,20 @@ HaloGrid::HaloGrid(const std::shared_ptr<SharedComm>& shared, GridShape shape,
                    void* const arrays[]) {
   shared->update_nodes();
   context_ = std::make_shared<Context>(shared);
-  run_collectively(context_->comm(), [&] {
+  const std::optional<Error> error = error_of([&] {
     layout_.emplace(std::move(shape), rank());
     if (arrays)
       take_arrays(arrays);
     else
       allocate();
-    if (layout_->shape().mapped_ghosts)
-      ghost_maps_ = std::make_unique<GhostMaps>(*context_, *layout_, *file_, views_);
+  });
+  const Ballot here = std::uint64_t{device_ ? 1u : 0u};
+  std::vector<std::uint64_t> most;
+  agree(context_->comm(), error, std::span(&here, 1), &most);
+  some_on_device_ = most[0] != 0;
+  if (!layout_->shape().mapped_ghosts) return;
+  run_collectively(context_->comm(), [&] {
+    ghost_maps_ = std::make_unique<GhostMaps>(*context_, *layout_, *file_, views_);
   });
 }
 
@@ -60,22 +65,29 @@ void HaloGrid::take_arrays(void* const arrays[]) {
   const std::size_t count = static_cast<std::size_t>(subdomains()) *
                             static_cast<std::size_t>(shape().copies) *
                             static_cast<std::size_t>(shape().fields);
-  look_for_gpu_drivers();
   for (std::size_t i = 0; i < count; ++i) {
     if (!arrays[i])
       fail(Errc::argument, "array ", i, " of ", count, " (copies x subdomains x fields) is NULL");
-    require_on_host(arrays[i], text("array ", i).c_str());
     arrays_.push_back(static_cast<std::byte*>(arrays[i]));
   }
+  std::vector<Bytes> bytes;
+  for (int c = 0; c < shape().copies; ++c)
+    for (int s = 0; s < subdomains(); ++s)
+      bytes.insert(bytes.end(), static_cast<std::size_t>(shape().fields), field_bytes(s));
+  device_ = device_of_arrays(arrays_, bytes);
+}
+
+std::uint64_t HaloGrid::field_bytes(int subdomain) const {
+  return checked_multiply<std::uint64_t>(
+      static_cast<std::uint64_t>(cells_with_ghosts(box(subdomain))), shape().element_bytes,
+      "bytes of a field");
 }
 
 void HaloGrid::allocate() {
   if (shape().storage == GridStorage::mapped) return map_storage();
   for (int c = 0; c < shape().copies; ++c)
     for (int s = 0; s < subdomains(); ++s) {
-      const std::uint64_t field =
-          checked_multiply<std::uint64_t>(static_cast<std::uint64_t>(cells_with_ghosts(box(s))),
-                                          shape().element_bytes, "bytes of a field");
+      const std::uint64_t field = field_bytes(s);
       memory_.push_back(zeroed(
           shape().bricked()
               ? bricks(s).bytes()

@@ -11,6 +11,7 @@
 #include "copy/moves.hpp"
 #include "engine/comm/context.hpp"
 #include "grid/ghost_maps.hpp"
+#include "grid/grid_device.hpp"
 #include "grid/grid_layout.hpp"
 #include "memory/mapped_file.hpp"
 #include "memory/memory.hpp"
@@ -32,6 +33,11 @@ class HaloGrid {
   const GridBox& box(int subdomain) const { return layout_->box(subdomain); }
 
   std::byte* base(int subdomain, int copy, int field) const;
+  std::uint64_t field_bytes(int subdomain) const;  // of an array, ghosts included
+  // Where this rank's cells lie, and whether those of any rank lie on a device.
+  const GridDevice& device() const { return device_; }
+  bool some_on_device() const { return some_on_device_; }
+
   // bricked storages
   const BrickLayout& bricks(int subdomain) const { return layout_->bricks(subdomain); }
   tonari_array array(int subdomain) const;
@@ -74,6 +80,8 @@ class HaloGrid {
   std::unique_ptr<GhostMaps> ghost_maps_;
   std::int64_t mappings_ = 0;
   std::uint64_t bytes_ = 0;
+  GridDevice device_;
+  bool some_on_device_ = false;
 };
 
 // The next cell of the box in its order but for the fastest dimension; false after the last.

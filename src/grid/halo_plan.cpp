@@ -111,8 +111,9 @@ std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& req
     if (arrivals) memory.contributions = std::move(arrivals->contributions);
   });
   const OwnedNeighborhood near = by_offsets ? offsets_near(grid, used) : links_near(grid, ends);
-  const Call call{Collective::alltoall, send.blocks.given(), receive.blocks.given(), near.get(),
-                  info};
+  const Call call{
+      Collective::alltoall, send.blocks.given(), receive.blocks.given(), near.get(), info,
+      grid.some_on_device()};
   const ReadsBlocks reads =
       request.reverse ? ReadsBlocks::where_they_arrive : ReadsBlocks::in_buffer;
   const std::shared_ptr<Prepared> prepared = prepare(call, use, inside, reads, contenders);

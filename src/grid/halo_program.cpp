@@ -102,8 +102,10 @@ const char* name(HaloKind kind) {
   return names[static_cast<int>(kind)];
 }
 
-std::vector<HaloKind> kinds_of(const GridShape& shape, const HaloRequest& request) {
+std::vector<HaloKind> kinds_of(const HaloGrid& grid, const HaloRequest& request) {
   using enum HaloKind;
+  const GridShape& shape = grid.shape();
+  if (grid.some_on_device()) return {plan};  // the others read and write cells by the host
   if (shape.mapped_ghosts) return {zero_byte};
   if (shape.storage == GridStorage::brick) return {layout, plan, basic};
   std::vector<HaloKind> kinds{plan, pack, datatypes, shift};
@@ -116,9 +118,9 @@ std::vector<HaloKind> kinds_of(const GridShape& shape, const HaloRequest& reques
   return kinds;
 }
 
-std::vector<HaloKind> wanted_kinds(const std::string& halo, const GridShape& shape,
+std::vector<HaloKind> wanted_kinds(const std::string& halo, const HaloGrid& grid,
                                    const HaloRequest& request) {
-  std::vector<HaloKind> kinds = kinds_of(shape, request);
+  std::vector<HaloKind> kinds = kinds_of(grid, request);
   if (halo == "auto") return kinds;
   std::string list = "auto";
   for (const HaloKind kind : kinds) {
@@ -126,7 +128,8 @@ std::vector<HaloKind> wanted_kinds(const std::string& halo, const GridShape& sha
     list += text(", ", name(kind));
   }
   fail(Errc::algorithm, name_of(setting("TONARI_HALO")), " is '", halo, "'; on storage ",
-       name(shape.storage), shape.mapped_ghosts ? " with mapped ghosts" : "",
+       name(grid.shape().storage), grid.shape().mapped_ghosts ? " with mapped ghosts" : "",
+       grid.some_on_device() ? ", in memory of a GPU on some rank," : "",
        request.reverse ? ", for a reverse exchange," : "", " it must be one of ", list);
 }
 

@@ -40,9 +40,9 @@ struct HaloRequest {
   Reduction reduction = {};  // by which these combine them
 };
 // Those that apply, the best guess first; whatever the request says about the kind.
-std::vector<HaloKind> kinds_of(const GridShape& shape, const HaloRequest& request);
+std::vector<HaloKind> kinds_of(const HaloGrid& grid, const HaloRequest& request);
 // The same, or the one that tonari_halo names. Throws Errc::algorithm if it does not apply.
-std::vector<HaloKind> wanted_kinds(const std::string& halo, const GridShape& shape,
+std::vector<HaloKind> wanted_kinds(const std::string& halo, const HaloGrid& grid,
                                    const HaloRequest& request);
 
 // What the cells of a subdomain lie in: the program may replace arrays, all fields together.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "grid/make_request.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,25 +12,54 @@
 namespace tonari {
 namespace {
 
+// The arrays of a copy, as they were at init.
+std::vector<StartBuffer> arrays_of(const HaloGrid& grid, int copy) {
+  std::vector<StartBuffer> arrays;
+  for (int s = 0; s < grid.subdomains(); ++s)
+    for (int f = 0; f < grid.shape().fields; ++f) {
+      std::byte* const base = grid.base(s, copy, f);
+      arrays.push_back({space_of(grid, s),
+                        text("arrays[", arrays.size(), "]"),
+                        base,
+                        {},
+                        static_cast<bool>(grid.device())});
+      arrays.back().touch({base, nullptr, grid.field_bytes(s)});
+    }
+  return arrays;
+}
+
+[[noreturn]] void fail_on_overlap() {
+  fail(Errc::buffers, "two of the arrays overlap; they must share no byte");
+}
+
+// Arrays on a device are looked at in each start that replaces them.
+StartBuffers::Check check_on_devices(const GridDevice& device,
+                                     const std::vector<StartBuffer>& arrays) {
+  return [device, arrays](Shifts shifts) {
+    std::vector<AddressSpan> spans;
+    for (const StartBuffer& array : arrays) {
+      const AddressSpan& was = array.touched;
+      const auto by = static_cast<std::uintptr_t>(shifts[array.space]);
+      spans.push_back({was.low + by, was.high + by});
+      check_on_device(device, reinterpret_cast<const std::byte*>(spans.back().low),
+                      was.high - was.low, text("`", array.name, "`").c_str());
+    }
+    std::ranges::sort(spans, {}, &AddressSpan::low);
+    for (std::size_t k = 1; k < spans.size(); ++k)
+      if (spans[k].low < spans[k - 1].high) fail_on_overlap();
+  };
+}
+
 // Starts may replace arrays.
 void free_arrays(const HaloGrid& grid, int copy, Prepared& prepared) {
   prepared.buffers = StartBuffers("the grid's storage is not array");
   if (grid.shape().bricked()) return;
-  std::vector<StartBuffer> arrays;
-  for (int s = 0; s < grid.subdomains(); ++s) {
-    const tonari_array a = grid.array(s);
-    const int slowest = by_speed(a.dims - 1, a.dims, grid.shape().order);
-    const auto cells = static_cast<Bytes>(a.stride[slowest]) *
-                       static_cast<Bytes>(a.lower[slowest] + a.own[slowest] + a.upper[slowest]);
-    for (int f = 0; f < grid.shape().fields; ++f) {
-      std::byte* const base = grid.base(s, copy, f);
-      arrays.push_back({space_of(grid, s), text("arrays[", arrays.size(), "]"), base});
-      arrays.back().touch({base, nullptr, cells * grid.shape().element_bytes});
-    }
-  }
-  prepared.buffers = StartBuffers("grid_start_with", std::move(arrays), [](Shifts) {
-    fail(Errc::buffers, "two of the arrays overlap; they must share no byte");
-  });
+  std::vector<StartBuffer> arrays = arrays_of(grid, copy);
+  const bool look = static_cast<bool>(grid.device());
+  StartBuffers::Check check = look ? check_on_devices(grid.device(), arrays)
+                                   : StartBuffers::Check([](Shifts) { fail_on_overlap(); });
+  prepared.buffers = StartBuffers("grid_start_with", std::move(arrays), std::move(check),
+                                  look ? StartBuffers::Ask::always : StartBuffers::Ask::if_unclear);
 }
 
 std::string sentence_of(const HaloGrid& grid, const HaloRequest& request) {

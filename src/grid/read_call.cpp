@@ -24,7 +24,8 @@ Reach read_reach(const tonari_ghosts* ghosts, const GridShape& shape) {
 
 }  // namespace
 
-HaloRequest read_request(const GridShape& shape, const HaloCall& call) {
+HaloRequest read_request(const HaloGrid& grid, const HaloCall& call) {
+  const GridShape& shape = grid.shape();
   if (call.copy < 0 || call.copy >= shape.copies)
     fail(Errc::argument, "copy ", call.copy, " does not exist; the grid has ", shape.copies);
   HaloRequest request{HaloKind::plan, read_reach(call.ghosts, shape), call.copy,
@@ -34,6 +35,10 @@ HaloRequest read_request(const GridShape& shape, const HaloCall& call) {
     fail(Errc::argument,
          "mapped ghosts are their owners' cells, so a grid that has them has no reverse exchange; "
          "leave shape.mapped_ghosts 0");
+  if (grid.some_on_device())
+    fail(Errc::argument,
+         "cells of the grid lie in memory of a GPU, and a reverse exchange combines them on the "
+         "host; make a grid in memory of the host for it, on all ranks");
   require_number(shape.number);
   request.reduction = reduction_of(shape.number, call.op);
   return request;

@@ -20,7 +20,7 @@ struct HaloCall {
 };
 
 // Throws Errc::argument if the grid has no such exchange.
-HaloRequest read_request(const GridShape& shape, const HaloCall& call);
+HaloRequest read_request(const HaloGrid& grid, const HaloCall& call);
 // What ranks must say alike of it.
 std::array<Alike, 4> alike(const HaloGrid& grid, const HaloCall& call, const HaloRequest& request);
 

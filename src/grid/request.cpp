@@ -37,7 +37,7 @@ std::shared_ptr<Prepared> prepare_agreed_halo(const std::shared_ptr<HaloGrid>& g
   Settings settings;
   const std::optional<Error> wrong = wrong_argument(inside, [&] {
     settings = read_settings(MPI_INFO_NULL, where::any_request | where::grids);
-    wanted_kinds(settings.halo, grid->shape(), request);
+    wanted_kinds(settings.halo, *grid, request);
   });
   agree_on_arguments(grid->context()->comm(), MPI_INFO_NULL, wrong,
                      std::array{Alike{fingerprint(settings), other_settings}});

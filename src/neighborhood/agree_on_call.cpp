@@ -29,7 +29,7 @@ void read(const Call& call, Use use, Output output, LocalArguments& mine) {
   if (std::ranges::find(mine.matches, true) == mine.matches.end())
     check_overlaps(near.context->topology(), call.collective, mine.arguments.binding);
   // other rooms would move the blocks
-  if (use != Use::one_shot && !output.name) require_on_host(mine.on_gpu);
+  if (use != Use::one_shot && !output.name && !call.may_stage) require_on_host(mine.on_gpu);
   if (mine.on_gpu.any()) mine.staging = stage(mine, near.context->topology(), mine.settings);
 }
 

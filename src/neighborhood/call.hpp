@@ -46,6 +46,8 @@ struct Call {
   BufferArguments send, recv;
   tonari_neighborhood near = nullptr;
   MPI_Info info = MPI_INFO_NULL;  // settings for a request of its own
+  // Of calls inside of the library: who makes it knows that blocks on a device are staged.
+  bool may_stage = false;
 
   Form form() const { return recv.form; }  // an allgather has one block to send, in all forms
   std::size_t operation() const {

@@ -7,19 +7,16 @@
 #include "select/cache.hpp"
 
 namespace tonari {
-namespace {
 
-std::shared_ptr<PresentDevice> device_for(const std::string& name) {
+std::shared_ptr<PresentDevice> devices_for(const std::string& name) {
   std::shared_ptr<PresentDevice> devices;
   const std::optional<Error> none = error_of([&] { devices = present_device(cache_directory()); });
   if (none) refuse_gpu_memory(name, none->what());
   return devices;
 }
 
-}  // namespace
-
 StagedSide::StagedSide(const ReadCall& call, const LocalTopology& topology, Buffer side)
-    : call_(call), topology_(topology), side_(side), devices_(device_for(argument())) {}
+    : call_(call), topology_(topology), side_(side), devices_(devices_for(argument())) {}
 
 const std::string& StagedSide::argument() const {
   return side_ == Buffer::send ? call_.on_gpu.send : call_.on_gpu.recv;

@@ -14,6 +14,10 @@
 
 namespace tonari {
 
+// The devices of this process, for memory that sentences name like this. Throws Errc::argument
+// where there are none.
+std::shared_ptr<PresentDevice> devices_for(const std::string& name);
+
 struct Staging {
   StagedSides sides;
   Binding given;  // the blocks as the program has them

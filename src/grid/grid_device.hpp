@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the cells of a grid lie on this rank, if not in memory of the host.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "device/present_device.hpp"
+
+namespace tonari {
+
+struct GridDevice {
+  std::shared_ptr<PresentDevice> devices = {};  // null: the host's
+  int number = -1;
+
+  explicit operator bool() const { return devices != nullptr; }
+};
+
+// The device that a program's arrays lie on; bytes: of each. Local. Throws Errc::argument unless
+// the host reads all arrays, or one device of this process has all of them.
+GridDevice device_of_arrays(std::span<std::byte* const> arrays, const std::vector<Bytes>& bytes);
+
+// Throws Errc::argument unless the array begins and ends in memory of that device. name: of the
+// argument, for the sentence.
+void check_on_device(const GridDevice& device, const std::byte* array, Bytes bytes,
+                     const char* name);
+
+}  // namespace tonari
