@@ -88,7 +88,7 @@ class Builder {
 
   void add_planned(const std::shared_ptr<Prepared>& planned) {
     Prepared& prepared = add({planned, planned->exchange.get()});
-    prepared.staged = planned->staged;
+    prepared.by_stream = planned->by_stream;
     prepared.host_sends = planned->host_sends;
     prepared.recording.staged = planned->recording.staged;
     prepared.chosen = planned->chosen;
