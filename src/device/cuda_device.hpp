@@ -29,6 +29,7 @@ class CudaDevice final : public Device {
 
   int devices() const override { return contexts_.count(); }
   Capability ability(Ability which) const override;
+  const char* mpi_query() const override { return "MPIX_Query_cuda_support"; }
 
   MemoryAt memory_at(const void* address) const override;
   std::byte* allocate(MemoryKind kind, int device, Bytes bytes) override;

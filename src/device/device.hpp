@@ -92,6 +92,9 @@ class Device {
 
   virtual int devices() const = 0;  // their numbers begin at 0
   virtual Capability ability(Ability which) const = 0;
+  // The function, without arguments, by which an MPI says whether it takes addresses of this kind
+  // of device: not 0 if it does.
+  virtual const char* mpi_query() const = 0;
 
   // ---- memory
   virtual MemoryAt memory_at(const void* address) const = 0;

@@ -9,19 +9,20 @@
 
 namespace tonari {
 
-PinnedBlocks::PinnedBlocks(Device& device, int number, const std::vector<DeviceBlock>& blocks)
+PinnedBlocks::PinnedBlocks(Device& device, int number, const std::vector<DeviceBlock>& blocks,
+                           MemoryKind kind)
     : memory_(device) {
   places_.reserve(blocks.size());
   for (const DeviceBlock& block : blocks) {
     places_.push_back(bytes_);
     bytes_ = checked_add(bytes_, std::max(block.bytes, block.room), "bytes of pinned memory");
   }
-  host_ = memory_.allocate(MemoryKind::pinned, number, bytes_);
+  host_ = memory_.allocate(kind, number, bytes_);
 }
 
 PinnedCopy::PinnedCopy(std::shared_ptr<PresentDevice> devices, int number,
-                       const std::vector<DeviceBlock>& blocks, Way way)
-    : PinnedBlocks(**devices, number, blocks),
+                       const std::vector<DeviceBlock>& blocks, Way way, MemoryKind kind)
+    : PinnedBlocks(**devices, number, blocks, kind),
       LaunchedCopies(devices, number, copies_of(blocks, way)),
       way_(way) {}
 

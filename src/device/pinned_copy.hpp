@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocks in memory of a device, and pinned memory of the host that has them one behind the other:
-// what lets the host exchange them. One launch copies all blocks, in either direction.
+// Blocks in memory of a device, and memory that has them one behind the other: pinned memory, which
+// lets the host exchange them, or memory of the device. One launch copies all blocks, in either
+// direction.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,7 @@ struct DeviceBlock {
 // The pinned memory, and where in it each block lies.
 class PinnedBlocks {
  protected:
-  PinnedBlocks(Device& device, int number, const std::vector<DeviceBlock>& blocks);
+  PinnedBlocks(Device& device, int number, const std::vector<DeviceBlock>& blocks, MemoryKind kind);
 
   std::vector<Bytes> places_;
   Bytes bytes_ = 0;
@@ -36,12 +37,13 @@ class PinnedCopy : private PinnedBlocks, public LaunchedCopies {
  public:
   enum class Way : bool { to_host, to_device };
 
-  // The blocks are in reach of device `number`, and have at least one byte together. Throws as the
-  // device does: Errc::memory, and Errc::argument for memory that is out of reach.
+  // The blocks are in reach of device `number`, and have at least one byte together. `kind`: of the
+  // memory that has them packed, pinned or device. Throws as the device does: Errc::memory, and
+  // Errc::argument for memory that is out of reach.
   PinnedCopy(std::shared_ptr<PresentDevice> devices, int number,
-             const std::vector<DeviceBlock>& blocks, Way way);
+             const std::vector<DeviceBlock>& blocks, Way way, MemoryKind kind = MemoryKind::pinned);
 
-  // Of block k, in pinned memory.
+  // Of block k, packed.
   std::byte* host(std::size_t k) const { return host_ + places_[k]; }
   std::byte* host() const { return host_; }  // the first byte
   Bytes bytes() const { return bytes_; }     // of the pinned memory

@@ -7,6 +7,7 @@
 
 #include "channels/control_messages.hpp"
 #include "device/packed_offer.hpp"
+#include "request/first_reason.hpp"
 
 namespace tonari {
 namespace {
@@ -87,18 +88,6 @@ void Connection::connect() {
   PackedOffers offers;
   for (const auto& [rank, peer] : peers_) offers[rank] = read_offer(peer.heard, context_.rank());
   made_->connect(offers);
-}
-
-// Collective: the reason of the lowest rank that has one. A rank may also fail for other causes
-// before it comes here, and all hear of that instead; so reasons are no errors at first.
-std::optional<Error> first_reason(MPI_Comm comm, const std::optional<Error>& mine) {
-  const Ballot any = mine.has_value();
-  std::vector<std::uint64_t> said;
-  agree(comm, std::nullopt, {&any, 1}, &said);
-  if (said[0] == 0) return std::nullopt;
-  const std::optional<Error> reason = error_of([&] { agree(comm, mine); });
-  if (reason->code() == Errc::peer) throw *reason;
-  return reason;
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ class ForwardingDevice : public Device {
 
   int devices() const override { return device_.devices(); }
   Capability ability(Ability which) const override { return device_.ability(which); }
+  const char* mpi_query() const override { return device_.mpi_query(); }
   MemoryAt memory_at(const void* address) const override { return device_.memory_at(address); }
   std::byte* allocate(MemoryKind kind, int device, Bytes bytes) override {
     return device_.allocate(kind, device, bytes);
