@@ -10,6 +10,7 @@
 #include "grid/ghost_maps.hpp"
 #include "grid/halo_plan.hpp"
 #include "grid/mapped_exchange.hpp"
+#include "request/staged_exchange.hpp"
 
 namespace tonari {
 namespace {
@@ -92,15 +93,17 @@ class Builder {
     prepared.host_sends = planned->host_sends;
     prepared.recording.staged = planned->recording.staged;
     prepared.chosen = planned->chosen;
-    made_.details = told + planned->description();
+    const auto* const staged = dynamic_cast<const StagedExchange*>(planned->by_stream);
+    const std::string own = staged ? staged->sides().describe_own() : std::string();
+    made_.details = own + (planned->description().empty() ? "" : told + planned->description());
     say_plan(prepared.chosen);
     made_.by_starts = planned->tuning.has_value();
     if (!made_.by_starts) return;
-    prepared.tell_of([planned](ChoiceReport& chosen) {
+    prepared.tell_of([planned, own](ChoiceReport& chosen) {
       const std::string& description = planned->describe_now();
       chosen = planned->chosen;
       say_plan(chosen);
-      return told + description;
+      return own + told + description;
     });
   }
 
@@ -125,7 +128,8 @@ class Builder {
 
   static constexpr const char* told = "as an exchange between neighbors: ";
   static void say_plan(ChoiceReport& chosen) {
-    chosen.variant = chosen.algorithm + (chosen.variant.empty() ? "" : ", ") + chosen.variant;
+    const bool both = !chosen.algorithm.empty() && !chosen.variant.empty();
+    chosen.variant = chosen.algorithm + (both ? ", " : "") + chosen.variant;
     chosen.algorithm = name(HaloKind::plan);
   }
 

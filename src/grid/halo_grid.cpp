@@ -49,8 +49,9 @@ HaloGrid::HaloGrid(const std::shared_ptr<SharedComm>& shared, GridShape shape,
   });
   const Ballot here = std::uint64_t{device_ ? 1u : 0u};
   std::vector<std::uint64_t> most;
-  agree(context_->comm(), error, std::span(&here, 1), &most);
+  const bool same = agree(context_->comm(), error, std::span(&here, 1), &most)[0];
   some_on_device_ = most[0] != 0;
+  all_on_device_ = same && some_on_device_;
   if (!layout_->shape().mapped_ghosts) return;
   run_collectively(context_->comm(), [&] {
     ghost_maps_ = std::make_unique<GhostMaps>(*context_, *layout_, *file_, views_);

@@ -37,6 +37,7 @@ class HaloGrid {
   // Where this rank's cells lie, and whether those of any rank lie on a device.
   const GridDevice& device() const { return device_; }
   bool some_on_device() const { return some_on_device_; }
+  bool all_on_device() const { return all_on_device_; }  // of all ranks
 
   // bricked storages
   const BrickLayout& bricks(int subdomain) const { return layout_->bricks(subdomain); }
@@ -81,7 +82,7 @@ class HaloGrid {
   std::int64_t mappings_ = 0;
   std::uint64_t bytes_ = 0;
   GridDevice device_;
-  bool some_on_device_ = false;
+  bool some_on_device_ = false, all_on_device_ = false;
 };
 
 // The next cell of the box in its order but for the fastest dimension; false after the last.

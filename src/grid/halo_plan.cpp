@@ -6,6 +6,7 @@
 
 #include "engine/wait/agree.hpp"
 #include "neighborhood/inner_call.hpp"
+#include "request/staged_exchange.hpp"
 
 namespace tonari {
 namespace {
@@ -66,7 +67,63 @@ const HaloEnd* find(const std::vector<HaloEnd>& ends, Region direction) {
   return found == ends.end() ? nullptr : &*found;
 }
 
+// Where no rank has a message for another one.
+class NoMessages final : public LeafExchange {
+ public:
+  void start() override {}
+  bool test() override { return true; }
+  void wait() override {}
+  void rebind(Shifts /*shifts*/) override {}
+  bool nothing() const override { return true; }
+  int messages() const override { return 0; }
+  Bytes bytes() const override { return 0; }
+  std::size_t scratch_bytes() const override { return 0; }
+};
+
+std::shared_ptr<Prepared> no_messages(const HaloGrid& grid) {
+  auto prepared = std::make_shared<Prepared>(grid.context());
+  prepared->exchange = std::make_unique<NoMessages>();
+  prepared->host_sends = false;
+  prepared->chosen.channel = "device";
+  return prepared;
+}
+
+std::shared_ptr<Prepared> with_own(std::shared_ptr<Prepared> prepared, OwnMessages own) {
+  if (!own.copies) return prepared;
+  auto* staged = dynamic_cast<StagedExchange*>(prepared->by_stream);
+  if (!staged) {
+    auto around = std::make_unique<StagedExchange>(
+        std::shared_ptr<Exchange>(std::move(prepared->exchange)), StagedSides(),
+        prepared->by_stream);
+    prepared->by_stream = staged = around.get();
+    prepared->exchange = std::move(around);
+  }
+  staged->copy_own(std::move(own.copies), own.count);
+  return prepared;
+}
+
 }  // namespace
+
+OwnMessages take_own(const HaloGrid& grid, const HaloRequest& request, HaloEnds& ends) {
+  const auto is_own = [&](const HaloEnd& end) { return end.link.peer == grid.rank(); };
+  std::vector<PlacedCopy> copies;
+  const auto placed = [&](const HaloEnd& end, bool own) {
+    Views none;
+    return PlacedBytes{bytes_of(grid, request, end, own, none), space_of(grid, end.link.subdomain)};
+  };
+  for (const HaloEnd& end : ends.receive) {
+    if (!is_own(end)) continue;
+    const HaloEnd& from = *std::ranges::lower_bound(
+        ends.send, end.link.key, {}, [](const HaloEnd& other) { return other.link.key; });
+    copies.push_back({placed(end, false), placed(from, true)});
+  }
+  std::erase_if(ends.send, is_own), std::erase_if(ends.receive, is_own);
+  if (copies.empty()) return {};
+  const std::size_t count = copies.size();
+  return {std::make_shared<LaunchedCopies>(grid.device().devices, grid.device().number,
+                                           std::move(copies)),
+          count};
+}
 
 void add_arrival(const Arrivals& arrivals, const HaloEnd* end, AbsoluteBlocks& blocks) {
   const std::uint64_t all = end ? arrivals.bytes(*end) : 0;
@@ -88,6 +145,7 @@ void add_block(const HaloGrid& grid, const HaloRequest& request, const HaloEnd* 
 std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& request, Use use,
                                     MPI_Info info, std::size_t contenders, HaloMemory& memory) {
   HaloEnds ends;
+  OwnMessages own;
   std::optional<Arrivals> arrivals;
   Side send{grid, request, true, memory.views, arrivals},
       receive{grid, request, false, memory.views, arrivals};
@@ -96,6 +154,7 @@ std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& req
   const std::vector<Region> used = used_directions(grid, request);
   run_collectively(grid.context()->comm(), [&] {
     ends = std::move(halo_ends(grid, request).front());
+    if (grid.device()) own = take_own(grid, request, ends);
     if (request.reverse) arrivals.emplace(grid, request, ends, memory.views);
     std::vector<const HaloEnd*> out, in;
     if (by_offsets)
@@ -110,6 +169,9 @@ std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& req
     send.add(out), receive.add(in);
     if (arrivals) memory.contributions = std::move(arrivals->contributions);
   });
+  // the same on all ranks, which have the same widths, and neighbors along the same dimensions
+  if (grid.all_on_device() && ends.send.empty() && ends.receive.empty())
+    return with_own(no_messages(grid), std::move(own));
   const OwnedNeighborhood near = by_offsets ? offsets_near(grid, used) : links_near(grid, ends);
   const Call call{
       Collective::alltoall, send.blocks.given(), receive.blocks.given(), near.get(), info,
@@ -117,7 +179,7 @@ std::shared_ptr<Prepared> plan_halo(const HaloGrid& grid, const HaloRequest& req
   const ReadsBlocks reads =
       request.reverse ? ReadsBlocks::where_they_arrive : ReadsBlocks::in_buffer;
   const std::shared_ptr<Prepared> prepared = prepare(call, use, inside, reads, contenders);
-  if (!request.reverse) return prepared;
+  if (!request.reverse) return with_own(prepared, std::move(own));
   memory.contributions.read_by(prepared->arrivals);
   return prepared;
 }

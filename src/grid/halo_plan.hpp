@@ -7,11 +7,20 @@
 
 #include <memory>
 
+#include "device/launched_copies.hpp"
 #include "grid/halo_program.hpp"
 #include "neighborhood/group.hpp"
 #include "neighborhood/request.hpp"
 
 namespace tonari {
+
+// Messages of this rank to itself that its device copies.
+struct OwnMessages {
+  std::shared_ptr<LaunchedCopies> copies = {};  // null: there are none
+  std::size_t count = 0;
+};
+// Takes them out of `ends`. Local. Throws as the device does.
+OwnMessages take_own(const HaloGrid& grid, const HaloRequest& request, HaloEnds& ends);
 
 // What must outlive an exchange.
 struct HaloMemory {

@@ -14,6 +14,9 @@
 // Pinned memory is received into again when it was unpacked, so the next exchange asks for that,
 // too. All that the stream of a start held is complete before blocks are unpacked, wherever that
 // is.
+//
+// Messages of this rank to itself may be copied on the device, in the stream of the start. The host
+// has no part in them: without other messages a start and a wait in streams only put work there.
 #pragma once
 
 #include <atomic>
@@ -32,26 +35,39 @@ namespace tonari {
 // Null: that side lies in memory of the host.
 struct StagedSides {
   std::shared_ptr<PinnedCopy> send, recv;
+  // Messages to itself; null: there are none, or the exchange between ranks has them.
+  std::shared_ptr<LaunchedCopies> own;
+  std::size_t own_messages = 0;
 
   Bytes bytes() const;
   // Throws Errc::argument where blocks that lie on devices would not, so far from where they were.
   void check_reach(std::span<const std::ptrdiff_t> shifts) const;
-  // What a program is told of it, as a line.
+  // What a program is told of it, as lines.
   std::string describe() const;
+  std::string describe_own() const;
 };
 
 class StagedExchange final : public WrappedExchange, public StreamOrdered {
  public:
-  // inner: exchanges the pinned blocks in the place of those of the program.
-  StagedExchange(std::shared_ptr<Exchange> inner, StagedSides sides)
-      : WrappedExchange(std::move(inner)), sides_(std::move(sides)) {}
+  // inner: exchanges the packed blocks in the place of those of the program. inner_by_stream: the
+  // same, if it exchanges blocks on devices itself; then nothing but copies of this rank's own
+  // blocks is around it.
+  StagedExchange(std::shared_ptr<Exchange> inner, StagedSides sides,
+                 StreamOrdered* inner_by_stream = nullptr)
+      : WrappedExchange(std::move(inner)),
+        sides_(std::move(sides)),
+        inner_by_stream_(inner_by_stream) {}
   ~StagedExchange() override;
 
   void pack_on(DeviceStream stream) override;
   void unpack_on(DeviceStream stream) override;
   void finish_on(DeviceStream stream) override;
-  void check_reach(Shifts shifts) const override { sides_.check_reach(shifts); }
+  void check_reach(Shifts shifts) const override;
+  // Before the first start.
+  void copy_own(std::shared_ptr<LaunchedCopies> own, std::size_t messages);
+  const StagedSides& sides() const { return sides_; }
 
+  bool nothing() const override { return !sides_.own && inner().nothing(); }
   void start() override;
   bool test() override;
   void wait() override;
@@ -63,11 +79,15 @@ class StagedExchange final : public WrappedExchange, public StreamOrdered {
 
  private:
   bool packed();
+  bool unpacked();
+  LaunchedCopies* any() const;  // that says whether a stream can be
   void begin_exchange();
   void begin_unpacking();
+  void begin_own(DeviceStream stream);
 
   enum class Step : std::uint8_t { packing, exchanging, unpacking };
   StagedSides sides_;
+  StreamOrdered* inner_by_stream_;
   Step step_ = Step::unpacking;
   bool under_way_ = false;  // the host's exchange
   bool rebound_ = false;    // ever

@@ -117,9 +117,9 @@ struct Geometry {
     }
     return other;
   }
-  MPI_Comm make_cart() const {
+  MPI_Comm make_cart(MPI_Comm comm = MPI_COMM_WORLD) const {
     MPI_Comm cart = MPI_COMM_NULL;
-    MPI_Cart_create(MPI_COMM_WORLD, dims, ranks.data(), periodic.data(), 0, &cart);
+    MPI_Cart_create(comm, dims, ranks.data(), periodic.data(), 0, &cart);
     return cart;
   }
   // The shape for a rank, with its cells filled in.

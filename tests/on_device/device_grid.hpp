@@ -54,7 +54,7 @@ class DeviceGrid {
         memory_.emplace_back(device, bytes_of(s), on_device);
         pointers.push_back(memory_.back().address());
       });
-    MPI_Comm cart = g.make_cart();
+    MPI_Comm cart = g.make_cart(alone() ? MPI_COMM_SELF : MPI_COMM_WORLD);
     must(tonari_grid_create(cart, &shape, pointers.data(), MPI_INFO_NULL, &grid));
     MPI_Comm_free(&cart);
   }
@@ -121,6 +121,10 @@ class DeviceGrid {
   int copies = 1, fields = 1;
 
  private:
+  // Whether each rank has a grid of its own.
+  bool alone() const {
+    return std::all_of(g.ranks.begin(), g.ranks.begin() + g.dims, [](int n) { return n == 1; });
+  }
   std::size_t place(const tonari_box& whole, const Index& x) const {
     std::int64_t at = 0;
     for (int i = 0; i < g.dims; ++i) {
