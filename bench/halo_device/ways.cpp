@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "halo_device/by_tonari.hpp"
 #include "halo_device/staged_types.hpp"
 
 namespace bench::halo {
@@ -179,6 +180,11 @@ void add_array_ways(std::vector<NamedWay>& ways, Place& place, DeviceCube& cube,
       "one launch copies the surface to pinned memory, MPI sends it to itself by subarray types, "
       "one launch copies the ghosts back",
       make_staged_types(place, cube, comm));
+  if (place.simulated()) return;  // the library does not know this device
+  add("tonari", 1, true, true, "a grid of tonari's; the host starts and waits",
+      make_by_tonari(cube, comm, false));
+  add("tonari-stream", 1, true, true, "the same by tonari_start_on and tonari_wait_on",
+      make_by_tonari(cube, comm, true));
 }
 
 void add_brick_ways(std::vector<NamedWay>& ways, Place& place, DeviceCube& cube) {
