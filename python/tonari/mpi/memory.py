@@ -19,7 +19,7 @@ from tonari.mpi import dlpack, streams
 READ_ONLY = "is read-only memory, and would be written"
 UNTOLD = (
     "comes by a DLPack older than 1.0, which does not say whether it may be written; receive into"
-    " an array of a newer version of its library"
+    " an array of another library, or of a newer version"
 )
 
 

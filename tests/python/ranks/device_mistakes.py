@@ -77,7 +77,7 @@ def check_arrays_that_are_refused() -> None:
             None,
             OldDlpackArray(GPU, np.zeros((2, 2))),
             "recv comes by a DLPack older than 1.0, which does not say whether it may be written;"
-            " receive into an array of a newer version of its library",
+            " receive into an array of another library, or of a newer version",
             errors.BUFFERS,
         ),
         (

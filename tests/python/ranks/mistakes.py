@@ -361,7 +361,7 @@ def check_wrong_tensors() -> None:
             numbers,
             BeforeVersion1(numbers.copy()),
             "recv comes by a DLPack older than 1.0, which does not say whether it may be written;"
-            " receive into an array of a newer version of its library",
+            " receive into an array of another library, or of a newer version",
         ),
         (
             ByDlpack(numbers, major=2),
