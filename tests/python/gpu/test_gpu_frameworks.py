@@ -173,14 +173,14 @@ def test_alltoallv_with_gaps(gpu: Any, near: Any) -> None:
 def test_alltoallw_of_views(gpu: Any, near: Any) -> None:
     """They are packed and unpacked by a kernel that NVRTC compiles."""
     u = gpu.array(np.arange(42.0).reshape(6, 7))
-    ghosts = gpu.array(np.full((6, 7), -1.0))
+    ghosts = gpu.array(np.full((7, 8), -1.0))
     gpu.synchronize()
-    send = [u[1], u[:, 2], u[::2, ::3]]
-    with near.alltoallw_init(send, [ghosts[0], ghosts[:, 6], ghosts[1::2, 1::2]]) as request:
+    send, recv = [u[1], u[:, 2], u[::2, ::3]], [ghosts[0, :7], ghosts[1:, 7], ghosts[1::2, 1:7:2]]
+    with near.alltoallw_init(send, recv) as request:
         request.start()
         request.wait()
-    wanted, values = np.full((6, 7), -1.0), np.arange(42.0).reshape(6, 7)
-    wanted[0], wanted[:, 6], wanted[1::2, 1::2] = values[1], values[:, 2], values[::2, ::3]
+    wanted, values = np.full((7, 8), -1.0), np.arange(42.0).reshape(6, 7)
+    wanted[0, :7], wanted[1:, 7], wanted[1::2, 1:7:2] = values[1], values[:, 2], values[::2, ::3]
     same(gpu.values(ghosts), wanted)
 
 
