@@ -40,7 +40,8 @@ struct ConnectComm {
 };
 
 // Collective: whether all ranks have come so far with the memory that they need; if not, `refusal`
-// says why. Anything else is an error, thrown on all ranks.
+// says why, and on which rank. Descriptors and whatever else the system may lack count as memory
+// (Errc::memory). Anything else is an error, thrown on all ranks.
 inline bool all_have_memory(const ConnectComm& on, const std::optional<Error>& mine,
                             std::string& refusal) {
   try {

@@ -6,6 +6,15 @@
 // A message travels in one or more parts, one after the other. Messages of successive exchanges
 // alternate between two places (parity), so a sender need not wait for the receiver's start.
 // None of these functions blocks, allocates or calls a collective.
+//
+// The order of the engine's calls (engine/run/edge_queue.cpp), in exchanges of parity 0, 1, 0, ...:
+//   sender:   for each part may_write until it says yes, then written; at the end sent, likewise
+//   receiver: for each part arrived until it says yes, then taken
+// `taken` of a message comes before `arrived` of the next one, at the latest when that exchange is
+// started. No exchange is started before `sent` was true, so one place may do at the sender. The
+// engine asks while the rank tests or waits: an edge that moves bytes itself does so when it is
+// asked. Only a yes counts as progress; between others a rank may sleep, so who moves long messages
+// bit by bit should have parts. No edge is for an empty message or for one to its own rank.
 #pragma once
 
 #include <array>
@@ -50,8 +59,10 @@ class OutEdge {
   virtual bool sent(int parity) = 0;
   // `sent` is expensive, and serves all edges at once: ask it when all are written
   virtual bool sent_together() const { return false; }
-  virtual void leave() {}  // this end stops for good
-  // throws Errc::peer if the receiver has ended or left, and so takes nothing more
+  // This end stops for good: tells the other one, if it can, as its destructor does.
+  virtual void leave() {}
+  // throws Errc::peer if the receiver has ended or left, and so takes nothing more; asked in waits
+  // that are longer than tonari_timeout (Settings::timeout), before a last look
   virtual void check() const {}
 };
 

@@ -14,8 +14,10 @@ class Link {
   // The edges of the messages in the given order; they live as long as the link.
   virtual OutEdge& out(std::size_t k) = 0;
   virtual InEdge& in(std::size_t k) = 0;
-  virtual void progress() {}                       // lets the channel proceed while this rank waits
-  virtual void give_up() {}                        // this rank stops: tells the other ends
+  // Lets the channel proceed while this rank waits, from time to time; edges are asked more often.
+  virtual void progress() {}
+  // This rank has an error: tells the other ends. The request is not started again.
+  virtual void give_up() {}
   virtual std::size_t messages() const = 0;        // sent per exchange
   virtual std::size_t bytes() const { return 0; }  // of shared memory held
 

@@ -62,7 +62,8 @@ struct Channel {
   std::string (*finalist)(const std::string& detail) = [](const std::string&) {
     return std::string();
   };
-  double (*price)(const Offer&, const std::string& detail);  // seconds
+  // Seconds: of select/price.hpp, with the machine's parameters as this channel changes them.
+  double (*price)(const Offer&, const std::string& detail);
   // Bytes that a rank holds for a plan while it is timed.
   double (*scratch)(const Variant&, const Problem&) = [](const Variant&, const Problem&) {
     return 0.0;
