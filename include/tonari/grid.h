@@ -48,9 +48,10 @@ typedef struct tonari_grid_s* tonari_grid;
 #define TONARI_GRID_NULL TONARI_NULL_HANDLE(tonari_grid)
 
 enum { TONARI_STORAGE_ARRAY = 0, TONARI_STORAGE_BRICK = 1, TONARI_STORAGE_MAPPED = 2 };
+enum { TONARI_MEMORY_HOST = 0, TONARI_MEMORY_DEVICE = 1 };
 
 /* What a grid is. Start from TONARI_GRID_SHAPE_INIT; 0 means the default. All members must be the
- * same on all ranks, except for `cells` if `local` is set. */
+ * same on all ranks, except for `memory`, `device`, and `cells` if `local` is set. */
 typedef struct {
   int dims; /* 1 to 5, as many as the communicator's; dimension 0 varies slowest in order C */
   /* own cells of the whole grid or, if local is set, of each subdomain of this rank */
@@ -80,8 +81,12 @@ typedef struct {
   /* mapped, copies >= 2: ghosts that ranks of the same node own, this rank included, are those
    * ranks' pages (below) */
   int mapped_ghosts;
-  int order;       /* storage array: TONARI_ORDER_C (default) or TONARI_ORDER_FORTRAN */
-  int reserved[7]; /* 0 */
+  int order; /* storage array: TONARI_ORDER_C (default) or TONARI_ORDER_FORTRAN */
+  /* array, brick: what tonari allocates on this rank. TONARI_MEMORY_HOST (default), or
+   * TONARI_MEMORY_DEVICE: memory of a GPU of CUDA (docs/howto/gpu-memory.md) */
+  int memory;
+  int device;      /* TONARI_MEMORY_DEVICE: its number for the driver; default 0 */
+  int reserved[5]; /* 0 */
 } tonari_grid_shape;
 #ifdef __cplusplus
 #define TONARI_GRID_SHAPE_INIT \

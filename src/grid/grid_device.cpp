@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "grid/grid_device.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <string>
+#include <utility>
 
 #include "memory/process.hpp"
 #include "neighborhood/staging.hpp"
 #include "request/buffer.hpp"
+#include "select/cache.hpp"
 
 namespace tonari {
 namespace {
@@ -52,6 +56,45 @@ GridDevice device_of_arrays(std::span<std::byte* const> arrays, const std::vecto
     check_on_device(found, arrays[i], bytes[i], name.c_str());
   }
   return found;
+}
+
+GridDevice device_of_number(int number) {
+  GridDevice device;
+  const std::optional<Error> none =
+      error_of([&] { device.devices = present_device(cache_directory()); });
+  if (none)
+    fail(Errc::argument,
+         "shape.memory is TONARI_MEMORY_DEVICE, and no device can be used: ", none->what());
+  if (const int all = (*device.devices)->devices(); number < 0 || number >= all)
+    fail(Errc::argument, "shape.device is ", number, "; there ", all == 1 ? "is " : "are ", all,
+         all == 1 ? " device" : " devices", ", from 0 on");
+  device.number = number;
+  return device;
+}
+
+DeviceMemory::DeviceMemory(GridDevice device)
+    : device_(std::move(device)), held_(**device_.devices) {}
+
+// Pinned zeros are copied once, and then what is zero already.
+std::byte* DeviceMemory::zeroed(Bytes bytes) {
+  constexpr Bytes most = Bytes{1} << 20;
+  Device& device = **device_.devices;
+  std::byte* const base = held_.allocate(MemoryKind::device, device_.number, bytes);
+  HeldOnDevice meanwhile(device);
+  Bytes done = std::min(bytes, most);
+  std::byte* const zeros = meanwhile.allocate(MemoryKind::pinned, device_.number, done);
+  std::memset(zeros, 0, done);
+  const DeviceStream stream = device_.devices->stream(device_.number);
+  const std::optional<Error> failed = error_of([&] {
+    device.copy(stream, base, zeros, done);
+    for (Bytes some = 0; done < bytes; done += some) {
+      some = std::min(done, bytes - done);
+      device.copy(stream, base + done, base, some);
+    }
+  });
+  device.synchronize(stream);  // what is in use cannot be given back
+  if (failed) throw *failed;
+  return base;
 }
 
 }  // namespace tonari

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
+#include "device/held_on_device.hpp"
 #include "device/present_device.hpp"
 
 namespace tonari {
@@ -22,6 +23,21 @@ struct GridDevice {
 // The device that a program's arrays lie on; bytes: of each. Local. Throws Errc::argument unless
 // the host reads all arrays, or one device of this process has all of them.
 GridDevice device_of_arrays(std::span<std::byte* const> arrays, const std::vector<Bytes>& bytes);
+
+// The device of this number. Throws Errc::argument where this process has none.
+GridDevice device_of_number(int number);
+
+// What the library has allocated on a device, until this ends.
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(GridDevice device);
+  // Throws Errc::memory, and Errc::argument where the device fails.
+  std::byte* zeroed(Bytes bytes);
+
+ private:
+  GridDevice device_;
+  HeldOnDevice held_;
+};
 
 // Throws Errc::argument unless the array begins and ends in memory of that device. name: of the
 // argument, for the sentence.

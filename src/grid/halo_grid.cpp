@@ -63,6 +63,10 @@ void HaloGrid::take_arrays(void* const arrays[]) {
     fail(Errc::argument,
          "a program's own arrays can be wrapped by storage array only; pass NULL and copy them in "
          "with tonari_grid_import");
+  if (shape().device)
+    fail(Errc::argument,
+         "shape.memory is about memory that tonari allocates, and these arrays are the program's; "
+         "pass NULL, or leave shape.memory TONARI_MEMORY_HOST");
   const std::size_t count = static_cast<std::size_t>(subdomains()) *
                             static_cast<std::size_t>(shape().copies) *
                             static_cast<std::size_t>(shape().fields);
@@ -84,19 +88,32 @@ std::uint64_t HaloGrid::field_bytes(int subdomain) const {
       "bytes of a field");
 }
 
+std::byte* HaloGrid::allocate(std::uint64_t bytes) {
+  if (on_device_) {
+    bytes_ += bytes;
+    return on_device_->zeroed(bytes);
+  }
+  memory_.push_back(zeroed(bytes));
+  bytes_ += memory_.back().bytes();
+  return aligned(memory_.back());
+}
+
 void HaloGrid::allocate() {
   if (shape().storage == GridStorage::mapped) return map_storage();
+  if (shape().device) {
+    device_ = device_of_number(*shape().device);
+    on_device_ = std::make_unique<DeviceMemory>(device_);
+  }
   for (int c = 0; c < shape().copies; ++c)
     for (int s = 0; s < subdomains(); ++s) {
       const std::uint64_t field = field_bytes(s);
-      memory_.push_back(zeroed(
+      storage_.push_back(allocate(
           shape().bricked()
               ? bricks(s).bytes()
               : checked_multiply<std::uint64_t>(field, static_cast<std::uint64_t>(shape().fields),
                                                 "bytes of a subdomain")));
-      bytes_ += memory_.back().bytes();
       for (int f = 0; f < shape().fields && !shape().bricked(); ++f)
-        arrays_.push_back(aligned(memory_.back()) + field * static_cast<std::uint64_t>(f));
+        arrays_.push_back(storage_.back() + field * static_cast<std::uint64_t>(f));
     }
 }
 
@@ -125,7 +142,7 @@ void HaloGrid::map_storage() {
 }
 
 std::byte* HaloGrid::storage(int subdomain, int copy) const {
-  return file_ ? views_[number(subdomain, copy)].data() : aligned(memory_[number(subdomain, copy)]);
+  return file_ ? views_[number(subdomain, copy)].data() : storage_[number(subdomain, copy)];
 }
 
 std::byte* HaloGrid::base(int subdomain, int copy, int field) const {

@@ -67,6 +67,7 @@ class HaloGrid {
  private:
   void take_arrays(void* const arrays[]);
   void allocate();
+  std::byte* allocate(std::uint64_t bytes);
   void map_storage();
 
   std::size_t number(int subdomain, int copy) const { return layout_->number(subdomain, copy); }
@@ -75,9 +76,11 @@ class HaloGrid {
   std::optional<GridLayout> layout_;
   // storage array: copies x subdomains x fields
   std::vector<std::byte*> arrays_;
-  std::vector<Memory> memory_;              // array, brick
-  std::shared_ptr<const MappedFile> file_;  // mapped
-  std::vector<View> views_;                 // mapped: copies x subdomains
+  std::vector<Memory> memory_;               // array, brick; of the host
+  std::unique_ptr<DeviceMemory> on_device_;  // or this
+  std::vector<std::byte*> storage_;          // array, brick: the first byte of each copy
+  std::shared_ptr<const MappedFile> file_;   // mapped
+  std::vector<View> views_;                  // mapped: copies x subdomains
   std::unique_ptr<GhostMaps> ghost_maps_;
   std::int64_t mappings_ = 0;
   std::uint64_t bytes_ = 0;

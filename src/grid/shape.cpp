@@ -71,6 +71,22 @@ void read_storage(const tonari_grid_shape& given, GridShape& shape) {
   if (mapped) check_page(shape.page, shape.huge, 0);
 }
 
+void read_memory(const tonari_grid_shape& given, GridShape& shape) {
+  if (given.memory != TONARI_MEMORY_HOST && given.memory != TONARI_MEMORY_DEVICE)
+    fail(Errc::argument, "shape.memory is ", given.memory,
+         "; it must be TONARI_MEMORY_HOST or TONARI_MEMORY_DEVICE");
+  if (given.memory == TONARI_MEMORY_HOST && given.device != 0)
+    fail(Errc::argument, "shape.device is ", given.device,
+         ", but shape.memory is TONARI_MEMORY_HOST; make that TONARI_MEMORY_DEVICE, or leave the "
+         "device out");
+  if (given.memory == TONARI_MEMORY_HOST) return;
+  if (shape.storage == GridStorage::mapped)
+    fail(Errc::argument,
+         "storage mapped shows pages of the host several times, so shape.memory cannot be "
+         "TONARI_MEMORY_DEVICE; choose storage brick or array");
+  shape.device = given.device;
+}
+
 // What all ranks must have said alike, by name.
 using Members = std::vector<std::pair<std::string, std::int64_t>>;
 Members members(const tonari_grid_shape& given, const GridShape& shape) {
@@ -181,6 +197,7 @@ GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, Output outpu
     shape->copies = at_least_one(given->copies, "copies");
     read_extents(*given, *shape);
     read_storage(*given, *shape);
+    read_memory(*given, *shape);
     mine = members(*given, *shape);
   });
   const Ballot print = fingerprint(mine);

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "layout/array_cells.hpp"
@@ -32,6 +33,7 @@ struct GridShape {
   std::size_t page = 0;  // mapped: regions begin at its multiples
   bool huge = false, mapped_ghosts = false;
   ArrayOrder order = ArrayOrder::c;  // of arrays; else c
+  std::optional<int> device = {};    // that this rank's memory is allocated on; none: the host's
 
   int dims() const { return parts.dims(); }
   bool bricked() const { return storage != GridStorage::array; }

@@ -111,7 +111,7 @@ TEST_F(GridErrors, Dimensions) {
   refuse(good(), {"fields is -1"}, [](Shape& s) { s.fields = -1; });
   refuse(good(), {"copies is -1"}, [](Shape& s) { s.copies = -1; });
   refuse(good(), {"brick has -4 cells in dimension 1"}, [](Shape& s) { s.brick[1] = -4; });
-  refuse(good(), {"reserved"}, [](Shape& s) { s.reserved[6] = 1; });
+  refuse(good(), {"reserved"}, [](Shape& s) { s.reserved[4] = 1; });
   refuse(good(), {"shape.storage is 3"}, [](Shape& s) { s.storage = 3; });
   refuse(good(TONARI_STORAGE_ARRAY), {"interleaved"}, [](Shape& s) { s.interleaved = 1; });
   refuse_all(

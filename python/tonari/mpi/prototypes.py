@@ -257,7 +257,9 @@ def with_handles(handle: type) -> tuple[type[ctypes.Structure], ...]:
             ("huge_pages", ctypes.c_int),
             ("mapped_ghosts", ctypes.c_int),
             ("order", ctypes.c_int),
-            ("reserved", ctypes.c_int * 7),
+            ("memory", ctypes.c_int),
+            ("device", ctypes.c_int),
+            ("reserved", ctypes.c_int * 5),
         ]
 
     class VectorValues(ctypes.Structure):
