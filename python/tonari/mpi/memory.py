@@ -23,32 +23,21 @@ UNTOLD = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # frozen ones take three times as long to make
 class Memory:
     """Of the host or of a GPU; how C knows."""
 
     address: int
+    nbytes: int
     dtype: np.dtype
     shape: tuple[int, ...]
     strides: tuple[int, ...]  # in bytes
+    c_contiguous: bool
     owner: Any
-    not_written: str = ""  # why not, as a part of a sentence
+    not_written: str  # why not, as a part of a sentence; empty: it may be written
     on_gpu: bool = False  # so that the host cannot read it
     # Its work may write or read the memory: of who hands it over, at that time.
     stream: int | None = None
-
-    @property
-    def nbytes(self) -> int:
-        return prod(self.shape) * self.dtype.itemsize
-
-    @property
-    def c_contiguous(self) -> bool:
-        return not self.nbytes or all(
-            length == 1 or stride == wanted
-            for length, stride, wanted in zip(
-                self.shape, self.strides, _packed(self.shape, self.dtype), strict=True
-            )
-        )
 
     def wait_for_stream(self, name: str) -> None:
         if self.stream is not None and self.nbytes:
@@ -108,9 +97,35 @@ def _found(thing: Any, name: str) -> Memory:
 
 
 def _of_array(array: np.ndarray) -> Memory:
-    address = array.__array_interface__["data"][0]
-    why_not = "" if array.flags.writeable else READ_ONLY
-    return Memory(address, array.dtype, array.shape, array.strides, array, why_not)
+    flags = array.flags
+    return Memory(
+        array.__array_interface__["data"][0],
+        array.nbytes,
+        array.dtype,
+        array.shape,
+        array.strides,
+        flags.c_contiguous,
+        array,
+        "" if flags.writeable else READ_ONLY,
+    )
+
+
+def _of_others(
+    address: int,
+    dtype: np.dtype,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...] | None,
+    *others: Any,
+) -> Memory:
+    """strides: None: elements lie one behind the other."""
+    packed, nbytes = [dtype.itemsize], prod(shape) * dtype.itemsize
+    for length in reversed(shape[1:]):
+        packed.append(packed[-1] * length)
+    wanted = tuple(reversed(packed[: len(shape)]))
+    found = wanted if strides is None else strides
+    steps = zip(shape, found, wanted, strict=True)
+    flat = not nbytes or all(length == 1 or step == other for length, step, other in steps)
+    return Memory(address, nbytes, dtype, shape, found, flat, *others)
 
 
 def _of_tensor(found: dlpack.Tensor, thing: Any) -> Memory:
@@ -119,11 +134,11 @@ def _of_tensor(found: dlpack.Tensor, thing: Any) -> Memory:
     if read_only is None and found.device not in dlpack.HOST:
         interface = getattr(thing, "__cuda_array_interface__", None)
         read_only = interface["data"][1] if interface else None
-    return Memory(
+    return _of_others(
         found.address,
         found.dtype,
         found.shape,
-        found.strides if found.strides is not None else _packed(found.shape, found.dtype),
+        found.strides,
         (thing, found.capsule),
         UNTOLD if read_only is None else READ_ONLY if read_only else "",
         found.device == dlpack.CUDA,
@@ -149,27 +164,18 @@ def _of_interface(interface: dict[str, Any], thing: Any, name: str) -> Memory:
             " be None, 1, 2 or a handle",
             ARGUMENT,
         )
-    dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
     strides = interface.get("strides")
     address, read_only = interface["data"]
-    return Memory(
+    return _of_others(
         address or 0,
-        dtype,
-        shape,
-        _packed(shape, dtype) if strides is None else tuple(strides),
+        np.dtype(interface["typestr"]),
+        tuple(interface["shape"]),
+        None if strides is None else tuple(strides),
         thing,
         READ_ONLY if read_only else "",
         True,
         stream,
     )
-
-
-def _packed(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
-    """The strides of elements that lie one behind the other."""
-    strides = [dtype.itemsize]
-    for length in reversed(shape[1:]):
-        strides.append(strides[-1] * length)
-    return tuple(reversed(strides[: len(shape)]))
 
 
 class _Interface:

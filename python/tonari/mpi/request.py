@@ -151,9 +151,7 @@ class Request:
         if bound is None:
             raise Error(f"{self._what} was freed", ARGUMENT)
         arrays = [self._replacement(thing, k) for k, thing in enumerate((send, recv))]
-        for array, name in zip(arrays, ("send", "recv"), strict=True):
-            array.wait_for_stream(name)
-        call("start_with", self._handle, *(array.address for array in arrays))
+        call("start_with", self._handle, *[array.address for array in arrays])
         self._bound = Bound(tuple(arrays), bound.dtypes, bound.nbytes)
 
     def _replacement(self, thing: Any, k: int) -> Memory:
@@ -169,6 +167,7 @@ class Request:
             raise Error(f"{name} has elements of {array.dtype}; at init it was {dtype}", ARGUMENT)
         if array.nbytes < nbytes:
             raise Error(f"{name} has {array.nbytes} bytes; {nbytes} are needed", BUFFERS)
+        array.wait_for_stream(name)
         return array
 
     def check_maker(self, maker: Any, what: str) -> None:
