@@ -92,9 +92,9 @@ std::shared_ptr<Prepared> with_own(std::shared_ptr<Prepared> prepared, OwnMessag
   if (!own.copies) return prepared;
   auto* staged = dynamic_cast<StagedExchange*>(prepared->by_stream);
   if (!staged) {
-    auto around = std::make_unique<StagedExchange>(
-        std::shared_ptr<Exchange>(std::move(prepared->exchange)), StagedSides(),
-        prepared->by_stream);
+    auto around =
+        std::make_unique<StagedExchange>(std::shared_ptr<Exchange>(std::move(prepared->exchange)),
+                                         StagedSides(), prepared->by_stream);
     prepared->by_stream = staged = around.get();
     prepared->exchange = std::move(around);
   }
