@@ -282,6 +282,8 @@ TONARI_API int tonari_neighborhood_ranks(tonari_neighborhood near, int targets[]
  *                 shared: between ranks of one node through shared memory, else p2p-packed;
  *                 onesided: by windows (MPI_Put); shared+onesided. If memory cannot be shared or
  *                 windows cannot be made, it is p2p-packed, and tonari_request_describe says why.
+ *                 device-handles: blocks on devices of one node, from device to device; where it
+ *                 cannot be, an error says why. Blocks of the host go as with auto.
  *             tonari_tune (TONARI_TUNE)
  *                 online (default): init measures nothing, and the first starts (up to about 330)
  *                 try what is promising on the program's own exchanges; auto: measure a pattern met
@@ -473,7 +475,7 @@ TONARI_API int tonari_start_with(tonari_request request, const void* sendbuf, vo
  * ranks then. Only after tonari_start_with it returns when the blocks are copied.
  * tonari_wait_on blocks the host until the exchange between ranks is complete, which waits for the
  * stream of the start. It puts a copy to the receive blocks into its stream, and does not wait for
- * that.
+ * that. Where blocks go from device to device (tonari_channel=device-handles), neither waits.
  * Each may be used with tonari_start, tonari_wait and tonari_test in the place of the other one.
  * Where a rank has no receive block in memory of a GPU, tonari_wait_on is tonari_wait; where it has
  * no send block at all, tonari_start_on is tonari_start. Ranks choose for themselves.

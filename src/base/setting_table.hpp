@@ -26,8 +26,8 @@ inline constexpr auto setting_table = [] {
        "auto, native, irecv or an algorithm, perhaps with a variant (balanced/both ends)", "auto",
        planned, choices, into<&S::algorithm, &S::variant>, "how blocks travel", Errc::algorithm},
       {"tonari_channel", "TONARI_CHANNEL", one_of,
-       "auto, p2p-packed, p2p-typed, shared, onesided, shared+onesided", "auto", all_exchanges,
-       choices, into<&S::channel>, "what moves the bytes of a message"},
+       "auto, p2p-packed, p2p-typed, shared, onesided, shared+onesided, device-handles", "auto",
+       all_exchanges, choices, into<&S::channel>, "what moves the bytes of a message"},
       {"tonari_tune", "TONARI_TUNE", one_of, "auto, online, off, model, measure", "online",
        all_exchanges, all_ranks, into<&S::tune>,
        "how to choose: online lets the first starts of a request try what is promising, auto "

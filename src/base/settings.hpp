@@ -18,6 +18,9 @@ enum class Tune : std::uint8_t { automatic, online, off, model, measure, recall 
 // For what cannot be tuned while it is used: routes of vectors, exchanges in place.
 inline Tune at_init(Tune tune) { return tune == Tune::online ? Tune::automatic : tune; }
 
+// The channel of blocks that all lie on devices. Exchanges of the host have no such channel.
+inline constexpr char device_handles[] = "device-handles";
+
 // Members that a call does not read keep their defaults.
 struct Settings {
   std::string algorithm = "auto";  // a name forces it: it runs wherever it is possible
@@ -47,6 +50,8 @@ struct Settings {
   std::string route = "direct";
   std::string sparse_algorithm = "auto";
   std::size_t contenders = SIZE_MAX;  // that starts try at most; no row names it
+  // Exchanges of the host may use any channel.
+  bool any_channel() const { return channel == "auto" || channel == device_handles; }
   bool operator==(const Settings&) const = default;
 };
 

@@ -209,10 +209,10 @@ std::int64_t slots_end(const BufferArguments& given, std::size_t ranks) {
 
 Settings read_in_place(const InPlaceCall& call) {
   Settings settings = read_settings(call.info, where::in_place);
-  if (settings.channel.starts_with("shared"))
-    settings.channel = "shared";
-  else if (settings.channel != "auto")
-    settings.channel = "p2p-packed";
+  if (settings.any_channel())
+    settings.channel = "auto";
+  else
+    settings.channel = settings.channel.starts_with("shared") ? "shared" : "p2p-packed";
   settings.tune = at_init(settings.tune);
   if (!call.general) return settings;
   constexpr const Setting& order = setting("TONARI_INPLACE_ALGORITHM");

@@ -30,13 +30,18 @@ void read(const Call& call, Use use, Output output, LocalArguments& mine) {
     check_overlaps(near.context->topology(), call.collective, mine.arguments.binding);
   // other rooms would move the blocks
   if (use != Use::one_shot && !output.name && !call.may_stage) require_on_host(mine.on_gpu);
-  if (mine.on_gpu.any()) mine.staging = stage(mine, near.context->topology(), mine.settings);
+  if (!mine.on_gpu.any()) return;
+  mine.staging = find_devices(mine, near.context->topology(), mine.settings);
+  mine.arguments.form = Form::w;
+  if (use == Use::one_shot) pin(*mine.staging, mine, near.context->topology());
 }
 
-bool non_contiguous(const Binding& binding) {
+// Of what the host exchanges: blocks that are staged are packed.
+bool non_contiguous(const LocalArguments& mine) {
   const auto has_layout = [](const Block& block) { return block.layout != nullptr; };
-  return std::ranges::any_of(binding.send, has_layout) ||
-         std::ranges::any_of(binding.recv, has_layout);
+  const Binding& binding = mine.arguments.binding;
+  return (mine.on_gpu.send.empty() && std::ranges::any_of(binding.send, has_layout)) ||
+         (mine.on_gpu.recv.empty() && std::ranges::any_of(binding.recv, has_layout));
 }
 
 // The places of what ranks compare of a call. Votes on the cache follow.
@@ -48,6 +53,7 @@ struct At {
     settings,
     use,
     layouts,
+    on_devices,
     form,
     form_read,
     count
@@ -61,7 +67,8 @@ std::array<Alike, At::count> compared_of(const Call& call, Use use, const LocalA
   all[At::settings] = {fingerprint(mine.settings), other_settings};
   all[At::use] = {static_cast<std::uint64_t>(use),
                   "some ranks make a persistent request where others make a one-shot call"};
-  all[At::layouts] = {non_contiguous(mine.arguments.binding)};
+  all[At::layouts] = {non_contiguous(mine)};
+  all[At::on_devices] = {mine.on_gpu.any()};
   all[At::form] = {static_cast<std::uint64_t>(call.form()),
                    mine.settings.static_buffers
                        ? "ranks call different forms (regular, v, w) of the operation; with "
@@ -85,7 +92,8 @@ Agreed agree_on_call(const Call& call, Use use, Output output, LocalArguments& m
   if (!same[At::form_read]) mine.arguments.form = Form::w;
   return {call.near->cache.take(compared),
           {same[At::one_size], same[At::by_number], said[At::one_size]},
-          same[At::layouts] && !non_contiguous(mine.arguments.binding)};
+          same[At::layouts] && !non_contiguous(mine),
+          said[At::on_devices] != 0};
 }
 
 }  // namespace tonari

@@ -27,19 +27,21 @@ enum class ReadsBlocks { in_buffer, where_they_arrive };
 struct LocalArguments : ReadCall {
   Settings settings;
   RequestCache::Votes matches{};
-  bool is_part = false;              // of a request that the program gets
-  std::unique_ptr<Staging> staging;  // null: the host reads all blocks
+  bool is_part = false;  // of a request that the program gets
+  // Null: the host reads all blocks. Pinned already only for one-shot calls.
+  std::unique_ptr<Staging> staging;
   ReadsBlocks reads = ReadsBlocks::in_buffer;
 
   // The blocks as the program has them, not as they are exchanged.
-  Binding& given() { return staging ? staging->given : arguments.binding; }
+  Binding& given() { return staging && staging->pinned() ? staging->given : arguments.binding; }
 };
 
 // The results of what ranks agree on before they prepare anything.
 struct Agreed {
   std::shared_ptr<Prepared> cached;  // to use again; null if there is none
   ComparedSizes sizes;
-  bool contiguous = false;  // all blocks of all ranks
+  bool contiguous = false;  // all blocks of all ranks, once those on devices are staged
+  bool on_devices = false;  // some blocks of some rank
 };
 
 // Collective. One agreement covers everything: errors, what the program calls, sizes, and what can

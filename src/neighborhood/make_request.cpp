@@ -22,11 +22,7 @@ void describe(Prepared& request, double start, const Choice& choice, const Probl
           ? ""
           : text(choice.candidate.algorithm(),
                  " is not expected to pay here: ", choice.candidate.unpaying, "\n");
-  request.describe(start,
-                   text(name(problem.collective), " with ", problem.neighbors, " neighbors, ",
-                        problem.sizes.average, " bytes per block",
-                        problem.sizes.bytes.empty() ? " (sizes differ between ranks)" : ""),
-                   choice.candidate.label(), against + choice.details);
+  request.describe(start, what_of(problem), choice.candidate.label(), against + choice.details);
 }
 
 // If memory cannot be shared or a window cannot be made, that is no error: the messages go by MPI.
@@ -113,7 +109,7 @@ void stage(Prepared& prepared, const Staging& staging, Choice& choice) {
   prepared.by_stream = staged.get();
   prepared.exchange = std::move(staged);
   prepared.recording.staged = true;
-  choice.details = staging.sides.describe() + choice.details;
+  choice.details = staging.sides.describe(staging.why) + choice.details;
 }
 
 bool host_sends(LocalArguments& mine) {
@@ -123,23 +119,39 @@ bool host_sends(LocalArguments& mine) {
 
 }  // namespace
 
+std::string what_of(const Problem& problem) {
+  return text(name(problem.collective), " with ", problem.neighbors, " neighbors, ",
+              problem.sizes.average, " bytes per block",
+              problem.sizes.bytes.empty() ? " (sizes differ between ranks)" : "");
+}
+
+Made begin_request(const Call& call, const LocalArguments& mine) {
+  Made made{std::make_shared<Prepared>(call.near->context), 0, {}};
+  if (mine.is_part) made.prepared->be_part();
+  made.prepared->recording.operation = call.name();
+  return made;
+}
+
+void end_request(Made& made, const Call& call, LocalArguments& mine) {
+  const tonari_neighborhood_s& near = *call.near;
+  const LocalTopology& topology = near.context->topology();
+  made.prepared->host_sends = host_sends(mine);
+  made.prepared->arrivals = arrivals(topology, mine.given());
+  if (mine.settings.static_buffers && !near.bound[call.operation()])
+    made.bound = BoundCall(call, topology, std::move(mine.given()), made.prepared);
+}
+
 Made make_request(const Call& call, double start, Choice choice, const Problem& problem,
                   LocalArguments& mine) {
-  const tonari_neighborhood_s& near = *call.near;
-  Context& context = *near.context;
-  Made made{std::make_shared<Prepared>(near.context), 0, {}};
+  Context& context = *call.near->context;
+  Made made = begin_request(call, mine);
   Prepared& prepared = *made.prepared;
-  if (mine.is_part) prepared.be_part();
-  prepared.recording.operation = call.name();
   if (choice.rivals.empty() || !build_several(context, choice, problem, mine, made))
     build_one(context, choice, problem, mine, made);
   if (mine.staging) stage(prepared, *mine.staging, choice);
-  prepared.host_sends = host_sends(mine);
   if (mine.settings.progress_thread) prepared.drive_by_thread();
   describe(prepared, start, choice, problem);
-  prepared.arrivals = arrivals(context.topology(), mine.given());
-  if (mine.settings.static_buffers && !near.bound[call.operation()])
-    made.bound = BoundCall(call, context.topology(), std::move(mine.given()), made.prepared);
+  end_request(made, call, mine);
   return made;
 }
 

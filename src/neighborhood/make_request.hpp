@@ -13,6 +13,13 @@ struct Made {
   BoundCall bound;  // the call, as promised
 };
 
+// The beginning and the end of making one, whatever it exchanges by. Local. The end takes the
+// blocks of `mine` if the call is bound, and comes after Prepared::describe.
+Made begin_request(const Call& call, const LocalArguments& mine);
+void end_request(Made& made, const Call& call, LocalArguments& mine);
+// What is exchanged, as the first words of a description.
+std::string what_of(const Problem& problem);
+
 // Collective. `start` is when the call began. Takes the blocks of `mine` if the call is bound.
 Made make_request(const Call& call, double start, Choice choice, const Problem& problem,
                   LocalArguments& mine);

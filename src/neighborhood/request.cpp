@@ -2,11 +2,12 @@
 #include "neighborhood/request.hpp"
 
 #include "engine/wait/agree.hpp"
-#include "neighborhood/make_request.hpp"
+#include "neighborhood/by_handles.hpp"
 #include "neighborhood/overlaps.hpp"
 #include "neighborhood/problem.hpp"
 #include "neighborhood/sizes.hpp"
 #include "request/settings.hpp"
+#include "request/stream_ordered.hpp"
 
 namespace tonari {
 namespace {
@@ -27,15 +28,15 @@ void free_buffers(Prepared& prepared, const Call& call, LocalArguments& mine) {
   for (const Block& block : mine.given().send) send.touch(block);
   for (const Block& block : mine.given().recv) recv.touch(block);
   std::vector buffers{std::move(send), std::move(recv)};
-  const StagedSides sides = mine.staging ? mine.staging->sides : StagedSides();
+  const StreamOrdered* const on_device = prepared.by_stream;
   prepared.buffers = StartBuffers(
       "start_with", std::move(buffers),
-      [context = prepared.context, collective = call.collective, sides,
+      [context = prepared.context, collective = call.collective, on_device,
        binding = std::move(mine.given())](Shifts shifts) {
-        sides.check_reach(shifts);
+        if (on_device) on_device->check_reach(shifts);
         check_overlaps(context->topology(), collective, moved(binding, shifts));
       },
-      mine.staging ? StartBuffers::Ask::always : StartBuffers::Ask::if_unclear);
+      on_device ? StartBuffers::Ask::always : StartBuffers::Ask::if_unclear);
 }
 
 // All calls of the operation use it again if they were promised to be this one; otherwise calls
@@ -48,6 +49,19 @@ void keep(const Call& call, Use use, LocalArguments& mine, Made& made) {
   else if (use == Use::one_shot && !mine.settings.static_buffers)
     near.cache.put({call.collective, fingerprint(mine.settings), std::move(mine.given())},
                    made.prepared);
+}
+
+// Collective, together. Where it cannot be, the host exchanges what is on devices.
+bool by_handles(const Call& call, Use use, double start, const Problem& problem,
+                const Agreed& agreed, LocalArguments& mine, Made& made) {
+  if (!agreed.on_devices || use == Use::one_shot) return false;
+  const std::string why = use == Use::part ? "exchanges of grids always are"
+                                           : make_by_handles(call, start, problem, mine, made);
+  if (why.empty()) return true;
+  if (!mine.staging) return false;
+  mine.staging->why = why;
+  pin(*mine.staging, mine, call.near->context->topology());
+  return false;
 }
 
 // Requests that nobody describes, that a thread drives, or that other calls share are chosen at
@@ -77,10 +91,12 @@ std::shared_ptr<Prepared> prepare(const Call& call, Use use, Output output, Read
                    sizes_of_call(context, call.collective, binding, mine.sizes, agreed.sizes),
                    agreed.contiguous);
     binding.uniform = problem.sizes.bytes;
-    const Choice choice = use == Use::one_shot
-                              ? call.near->choices.of(context, problem, mine.settings)
-                              : choose(context, problem, mine.settings, mine.arguments);
-    made = make_request(call, start, choice, problem, mine);
+    if (!by_handles(call, use, start, problem, agreed, mine, made)) {
+      const Choice choice = use == Use::one_shot
+                                ? call.near->choices.of(context, problem, mine.settings)
+                                : choose(context, problem, mine.settings, mine.arguments);
+      made = make_request(call, start, choice, problem, mine);
+    }
     if (use == Use::persistent && output.name) free_buffers(*made.prepared, call, mine);
   });
   keep(call, use, mine, made);

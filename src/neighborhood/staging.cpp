@@ -91,28 +91,34 @@ std::shared_ptr<PinnedCopy> replace(const StagedSide& side, std::vector<Block>& 
 
 }  // namespace
 
-std::unique_ptr<Staging> stage(ReadCall& mine, const LocalTopology& topology,
-                               const Settings& settings) {
+std::unique_ptr<Staging> find_devices(const ReadCall& mine, const LocalTopology& topology,
+                                      const Settings& settings) {
   if (settings.recv_view && !mine.on_gpu.recv.empty())
     fail(Errc::argument, mine.on_gpu.recv,
          " is memory of a GPU, and blocks do not stay where they arrive in host memory "
          "(tonari_recv_view); leave that setting out");
   auto staging = std::make_unique<Staging>();
+  if (!mine.on_gpu.send.empty())
+    staging->devices.send = StagedSide(mine, topology, Buffer::send).device();
+  if (!mine.on_gpu.recv.empty())
+    staging->devices.recv = StagedSide(mine, topology, Buffer::recv).device();
+  return staging;
+}
+
+void pin(Staging& staging, ReadCall& mine, const LocalTopology& topology) {
   Arguments& arguments = mine.arguments;
   Binding& binding = arguments.binding;
-  staging->given = binding;  // which keeps the layouts
+  staging.given = binding;  // which keeps the layouts
   if (!mine.on_gpu.send.empty()) {
-    staging->sides.send = replace(StagedSide(mine, topology, Buffer::send), binding.send,
-                                  arguments.send, staging->types);
-    arguments.sendbuf = staging->sides.send->host();
+    staging.sides.send = replace(StagedSide(mine, topology, Buffer::send), binding.send,
+                                 arguments.send, staging.types);
+    arguments.sendbuf = staging.sides.send->host();
   }
   if (!mine.on_gpu.recv.empty()) {
-    staging->sides.recv = replace(StagedSide(mine, topology, Buffer::recv), binding.recv,
-                                  arguments.recv, staging->types);
-    arguments.recvbuf = staging->sides.recv->host();
+    staging.sides.recv = replace(StagedSide(mine, topology, Buffer::recv), binding.recv,
+                                 arguments.recv, staging.types);
+    arguments.recvbuf = staging.sides.recv->host();
   }
-  arguments.form = Form::w;
-  return staging;
 }
 
 }  // namespace tonari

@@ -18,10 +18,19 @@ namespace tonari {
 // where there are none.
 std::shared_ptr<PresentDevice> devices_for(const std::string& name);
 
+// The devices of the two sides; -1: none.
+struct StagedDevices {
+  int send = -1, recv = -1;
+};
+
 struct Staging {
-  StagedSides sides;
-  Binding given;  // the blocks as the program has them
+  StagedDevices devices;
+  StagedSides sides;  // once they are pinned
+  Binding given;      // the blocks as the program has them, from then on
   PackedTypes types;
+  std::string why = "one-shot calls always are";  // the end of a sentence
+
+  bool pinned() const { return sides.send || sides.recv; }
 };
 
 // A side of a call whose blocks all lie on devices.
@@ -33,6 +42,8 @@ class StagedSide {
   // Pinned memory for blocks of this side, which may be in another order. Throws Errc::argument
   // where the side is on several devices, or blocks reach out of their memory; and Errc::memory.
   std::shared_ptr<PinnedCopy> pin(const std::vector<DeviceBlock>& blocks) const;
+  // The device that has all of them. Throws Errc::argument as above.
+  int device() const;
   // The program's number of block i.
   std::size_t number(std::size_t i) const;
   const std::vector<Block>& blocks() const;
@@ -41,7 +52,6 @@ class StagedSide {
   const std::string& argument() const;
   std::string name(std::size_t i) const;
   int device_of(std::size_t i) const;
-  int device() const;
 
   const ReadCall& call_;
   const LocalTopology& topology_;
@@ -49,10 +59,11 @@ class StagedSide {
   std::shared_ptr<PresentDevice> devices_;
 };
 
-// Allocates pinned memory, and makes `mine` the call that exchanges it. Local. Throws
-// Errc::argument where no device of this process serves the memory, or a setting needs memory of
-// the host, and Errc::memory.
-std::unique_ptr<Staging> stage(ReadCall& mine, const LocalTopology& topology,
-                               const Settings& settings);
+// Finds the devices. Local. Throws Errc::argument where no device of this process serves the
+// memory, or a setting needs memory of the host.
+std::unique_ptr<Staging> find_devices(const ReadCall& mine, const LocalTopology& topology,
+                                      const Settings& settings);
+// Allocates pinned memory, and makes `mine` the call that exchanges it. Local. Throws Errc::memory.
+void pin(Staging& staging, ReadCall& mine, const LocalTopology& topology);
 
 }  // namespace tonari

@@ -14,6 +14,9 @@ struct Ended {
   std::mutex mutex;
   std::unique_ptr<EndedExchange> first;
 };
+// Work that has failed says so once, and a device that is lost always.
+constexpr int most_failures = 3;
+
 Ended& ended() { return lasting<Ended>(); }
 
 }  // namespace
@@ -30,12 +33,23 @@ void end_later(std::unique_ptr<EndedExchange> room, PackedParts parts) noexcept 
   (void)look_at_ended();
 }
 
+// A peer that has failed at the last exchange will not take what it got.
+bool EndedExchange::complete() {
+  auto& [devices, notices, packed, gave_up] = parts_;
+  if (packed->complete()) return true;
+  notices->look();
+  if (gave_up || notices->lost() < 0) return false;
+  gave_up = true;
+  packed->give_up(devices->stream(packed->number()));
+  return false;
+}
+
 // Whether it is over.
 bool EndedExchange::proceed() {
-  auto& [devices, notices, packed, gave_up] = parts_;
+  PackedNotices* const notices = parts_.notices.get();
   if (!told_) {
-    if (!packed->complete()) return false;
-    packed->close();
+    if (!complete()) return false;
+    parts_.packed->close();
     notices->tell(PackedNotices::Notice::closed);
     told_ = true;
   }
@@ -43,20 +57,21 @@ bool EndedExchange::proceed() {
   return notices->all_closed();
 }
 
-// What cannot be asked any more stays for good: other ranks may still use it.
+// What cannot be asked any more stays for good if other ranks may still use it.
 std::size_t look_at_ended() noexcept {
   std::size_t left = 0;
   const std::lock_guard lock(ended().mutex);
   for (std::unique_ptr<EndedExchange>* at = &ended().first; *at && mpi_usable();) {
     bool over = false;
-    const bool failed = error_of([&] { over = (*at)->proceed(); }).has_value();
+    if (error_of([&] { over = (*at)->proceed(); })) ++(*at)->failures_;
+    const bool failed = (*at)->failures_ == most_failures;
     if (!over && !failed) {
       ++left;
       at = &(*at)->next_;
       continue;
     }
     std::unique_ptr<EndedExchange> out = std::exchange(*at, std::move((*at)->next_));
-    if (failed) (void)out.release();
+    if (failed && !out->parts_.notices->all_closed()) (void)out.release();
   }
   return left;
 }

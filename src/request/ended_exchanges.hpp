@@ -36,10 +36,12 @@ class EndedExchange {
   friend void end_later(std::unique_ptr<EndedExchange>, PackedParts) noexcept;
   friend std::size_t look_at_ended() noexcept;
 
+  bool complete();
   bool proceed();
 
   PackedParts parts_;
   bool told_ = false;
+  int failures_ = 0;
   std::unique_ptr<EndedExchange> next_;
 };
 

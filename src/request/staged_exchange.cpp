@@ -11,13 +11,13 @@ namespace tonari {
 
 Bytes StagedSides::bytes() const { return (send ? send->bytes() : 0) + (recv ? recv->bytes() : 0); }
 
-std::string StagedSides::describe() const {
+std::string StagedSides::describe(const std::string& why) const {
   const auto side = [](const char* name, const std::shared_ptr<PinnedCopy>& copy) {
     return copy ? text(name, copy->number()) : std::string();
   };
   return text(side("send blocks on device ", send), send && recv ? " and " : "",
               side("receive blocks on device ", recv), " are staged through ", bytes(),
-              " bytes of pinned host memory, because no channel takes memory of a device\n");
+              " bytes of pinned host memory, because ", why, "\n");
 }
 
 std::string StagedSides::describe_own() const {

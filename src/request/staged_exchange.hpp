@@ -42,8 +42,8 @@ struct StagedSides {
   Bytes bytes() const;
   // Throws Errc::argument where blocks that lie on devices would not, so far from where they were.
   void check_reach(std::span<const std::ptrdiff_t> shifts) const;
-  // What a program is told of it, as lines.
-  std::string describe() const;
+  // What a program is told of it, as lines; `why` ends the first.
+  std::string describe(const std::string& why) const;
   std::string describe_own() const;
 };
 

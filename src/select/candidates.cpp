@@ -21,7 +21,7 @@ bool allows(const Settings& settings, const Candidate& candidate) {
       (settings.algorithm == "irecv" && apart);
   const bool variant = settings.variant.empty() || settings.variant == candidate.variant();
   return algorithm && variant && candidate.channel.has_asked(settings) &&
-         (settings.channel == "auto" || settings.channel == candidate.channel.name());
+         (settings.any_channel() || settings.channel == candidate.channel.name());
 }
 
 // MPI's own collective.
@@ -183,7 +183,7 @@ std::vector<Candidate> enumerate(const Problem& problem, const Settings& setting
   if (!native_only) all = candidates_of(problem, settings, reasons);
   remove_duplicates(all);
   if (native_only ||
-      (settings.algorithm == "auto" && settings.channel == "auto" && settings.ports == 0))
+      (settings.algorithm == "auto" && settings.any_channel() && settings.ports == 0))
     all.push_back(native_candidate(problem));
   for (Candidate& candidate : all)
     candidate.predicted = predict(candidate, problem, settings, machine);

@@ -48,7 +48,7 @@ class DeviceErrors : public testing::Test {
 
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
   tonari_request request = TONARI_REQUEST_NULL;
-  Info quick{{"tonari_tune", "off"}};
+  Info quick{{"tonari_tune", "off"}}, staged{{"tonari_channel", "p2p-packed"}};
   int here[4] = {};
   bool last = false;
 };
@@ -135,7 +135,7 @@ TEST_F(DeviceErrors, WhateverFails) {
   for (int code = -1; code != TONARI_SUCCESS; ++failures) {
     ASSERT_LT(failures, 20);
     device->fail_at(last ? static_cast<std::size_t>(failures) + 1 : 0);
-    code = tonari_alltoall_init(out.at(), 1, spread, in.at(), 1, spread, near, quick, &request);
+    code = tonari_alltoall_init(out.at(), 1, spread, in.at(), 1, spread, near, staged, &request);
     device->fail_at(0);
     if (code == TONARI_SUCCESS) break;
     EXPECT_TRUE(code == TONARI_ERR_MEMORY || code == TONARI_ERR_ARGUMENT);
@@ -156,7 +156,7 @@ TEST(DeviceStartErrors, MemoryThatWasFreedAfterInit) {
   ASSERT_OK(tonari_neighborhood_create_adjacent(MPI_COMM_SELF, 1, &self, MPI_UNWEIGHTED, 1, &self,
                                                 MPI_UNWEIGHTED, MPI_INFO_NULL, &near));
   MemoryOnDevice out(device.program(), 64), in(device.program(), 64);
-  const Info quick{{"tonari_tune", "off"}};
+  const Info quick{{"tonari_tune", "off"}, {"tonari_channel", "p2p-packed"}};
   tonari_request request = TONARI_REQUEST_NULL;
   ASSERT_OK(tonari_alltoall_init(out.at(), 1, MPI_INT, in.at(), 1, MPI_INT, near, quick, &request));
   out.free();

@@ -134,14 +134,15 @@ TEST_F(DeviceRing, SaysHowAndWhy) {
   int here[4];
   const auto described = [&](const void* send, void* recv) {
     tonari_request request = TONARI_REQUEST_NULL;
-    EXPECT_OK(prepare(send, recv, Info{{"tonari_tune", "off"}}, &request));
+    EXPECT_OK(prepare(send, recv, Info{{"tonari_tune", "off"}, {"tonari_channel", "p2p-packed"}},
+                      &request));
     const std::string all = tonari_request_describe(request);
     EXPECT_OK(tonari_request_free(&request));
     return all;
   };
   EXPECT_CONTAINS(described(out.at(), in.at()),
                   "send blocks on device 0 and receive blocks on device 0 are staged through 16 "
-                  "bytes of pinned host memory, because no channel takes memory of a device");
+                  "bytes of pinned host memory, because channel 'p2p-packed' is one of the host");
   EXPECT_CONTAINS(described(here, in.at()),
                   "receive blocks on device 0 are staged through 8 bytes");
   EXPECT_EQ(described(here, here + 2).find("staged"), std::string::npos);
@@ -154,7 +155,8 @@ TEST_F(DeviceRing, CountsPinnedMemory) {
   const auto held = [&](const void* send, void* recv) {
     tonari_request request = TONARI_REQUEST_NULL;
     tonari_request_info info;
-    EXPECT_OK(prepare(send, recv, Info{{"tonari_tune", "off"}}, &request));
+    EXPECT_OK(prepare(send, recv, Info{{"tonari_tune", "off"}, {"tonari_channel", "p2p-packed"}},
+                      &request));
     EXPECT_OK(tonari_request_get_info(request, &info));
     EXPECT_OK(tonari_request_free(&request));
     return info.scratch_bytes;

@@ -4,8 +4,7 @@
 // is), in orders drawn from seeds.
 #include <cstdlib>
 
-#include "on_device/device_ring.hpp"
-#include "support/same_error.hpp"
+#include "on_device/stream_program.hpp"
 
 namespace {
 
@@ -13,96 +12,15 @@ using namespace tonari::test;
 using tonari::DeviceStream;
 using tonari::SimulatedDevice;
 
-// A program around one request, which waits for its device at the end only.
-class Program {
- public:
-  Program(UsedDevice& device, tonari_request request, MemoryOnDevice& out, MemoryOnDevice& in,
-          std::uint32_t seed)
-      : device_(device.program()), request_(request), out_(out), in_(in), random_(seed) {
-    for (DeviceStream& stream : streams_) stream = device_.make_stream(0);
-    event_ = device_.make_event(0);
-    last_start_ = last_wait_ = streams_[0];
-  }
-  ~Program() {
-    for (const DeviceStream stream : streams_) device_.end_stream(stream);
-    device_.end_event(event_);
-  }
-
-  // sent(round, i, rank): what block i of a rank is.
-  template <class Sent>
-  void exchange(int round, Sent sent, int before, int behind) {
-    const DeviceStream stream = streams_[random_() % 3];
-    follow(stream, last_start_);  // which packs the last values
-    follow(stream, last_wait_);   // whose consumer reads those that have come
-    write(stream, sent(round, 0), sent(round, 1));
-    if (random_() % 8 == 0) {
-      device_.synchronize(stream);
-      note(tonari_start(request_));
-    } else {
-      note(tonari_start_on(request_, as_handle(stream)));
-    }
-    last_start_ = stream;
-    const DeviceStream waits = streams_[random_() % 3];
-    int flag = 0;
-    if (random_() % 4 == 0) note(tonari_test(request_, &flag));
-    if (random_() % 8 == 0) {
-      device_.synchronize(waits);
-      note(tonari_wait(request_));
-    } else {
-      note(tonari_wait_on(request_, as_handle(waits)));
-    }
-    read(waits, sent(round, 0, before), sent(round, 1, behind));
-    last_wait_ = waits;
-  }
-  void complete() {
-    for (const DeviceStream stream : streams_) device_.synchronize(stream);
-  }
-  int wrong() const { return wrong_; }
-
-  static void* as_handle(DeviceStream stream) { return reinterpret_cast<void*>(stream.value); }
-
- private:
-  // What the device finds wrong comes as an error of a call, or in a kernel.
-  void note(int code) { wrong_ += code != TONARI_SUCCESS; }
-  static const std::byte* bytes(const MemoryOnDevice& memory) {
-    return reinterpret_cast<const std::byte*>(memory.at());
-  }
-  void follow(DeviceStream stream, DeviceStream behind) {
-    if (stream == behind) return;
-    device_.record(behind, event_);
-    device_.wait_event(stream, event_);
-  }
-  void write(DeviceStream stream, int first, int second) {
-    const SimulatedDevice::Touched all{bytes(out_), 8};
-    device_.launch(stream, {}, {&all, 1},
-                   [at = out_.values<int>(), first, second] { at[0] = first, at[1] = second; });
-  }
-  void read(DeviceStream stream, int first, int second) {
-    const SimulatedDevice::Touched all{bytes(in_), 8};
-    device_.launch(stream, {&all, 1}, {}, [this, at = in_.values<int>(), first, second] {
-      wrong_ += (at[0] != first) + (at[1] != second);
-    });
-  }
-
-  SimulatedDevice& device_;
-  tonari_request request_;
-  MemoryOnDevice &out_, &in_;
-  Random random_;
-  std::array<DeviceStream, 3> streams_;
-  tonari::DeviceEvent event_;
-  DeviceStream last_start_, last_wait_;
-  int wrong_ = 0;
-};
-
 class StreamOrder : public DeviceRing {
  protected:
   // Exchanges of one device; returns how many values were wrong, or more if the device throws.
-  int play(std::uint32_t seed, int rounds, int lie = -1) {
+  int play(std::uint32_t seed, int rounds, const char* channel) {
     UsedDevice device({}, seed);
     MemoryOnDevice out(device.program(), 64), in(device.program(), 64);
     tonari_request request = TONARI_REQUEST_NULL;
-    EXPECT_OK(prepare(out.at(), in.at(), Info{{"tonari_tune", "off"}}, &request));
-    device->lie_about(lie);
+    EXPECT_OK(prepare(out.at(), in.at(), Info{{"tonari_tune", "off"}, {"tonari_channel", channel}},
+                      &request));
     int wrong = 0;
     {
       Program program(device, request, out, in, seed + static_cast<unsigned>(world_rank()));
@@ -116,7 +34,6 @@ class StreamOrder : public DeviceRing {
       wrong = program.wrong() + (failed ? 1000 : 0);
       if (failed) device.program().reset(0);
     }
-    device->lie_about(-1);
     EXPECT_OK(tonari_request_free(&request));
     return wrong;
   }
@@ -127,42 +44,47 @@ TEST_F(StreamOrder, EveryConsumerSeesWhatWasSentWhateverTheOrder) {
   const char* const given = std::getenv("TONARI_TEST_ORDERS");
   const int orders = given ? std::atoi(given) : cases(500);
   for (int k = 0; k < orders; k += 10)
-    ASSERT_EQ(play(static_cast<std::uint32_t>(k), 10), 0) << "seed " << k;
+    for (const char* channel : {"device-handles", "p2p-packed"})
+      ASSERT_EQ(play(static_cast<std::uint32_t>(k), 10, channel), 0) << "seed " << k << channel;
 }
 
-// Without the question whether blocks are packed, or unpacked.
+// Without what an event tells, or orders. The second block does not move.
+int wrong_without(int event, const char* channel, tonari_neighborhood near) {
+  int wrong = 0;
+  for (std::uint32_t seed = 0; seed < 100 && wrong == 0; ++seed) {
+    UsedDevice device({}, seed);
+    MemoryOnDevice out(device.program(), 64), in(device.program(), 64);
+    tonari_request request = TONARI_REQUEST_NULL;
+    EXPECT_OK(tonari_alltoall_init(out.at(), 1, MPI_INT, in.at(), 1, MPI_INT, near,
+                                   Info{{"tonari_tune", "off"}, {"tonari_channel", channel}},
+                                   &request));
+    in.values<int>()[1] = 0;
+    device->lie_about(event);
+    {
+      Program program(device, request, out, in, seed);
+      const auto failed = tonari::error_of([&] {
+        for (int round = 0; round < 10; ++round)
+          program.exchange(round, [](int r, int i, int = 0) { return i == 0 ? r : 0; }, 0, 0);
+        program.complete();
+      });
+      wrong = program.wrong() + (failed ? 1 : 0);
+      device.program().reset(0);
+    }
+    device->lie_about(-1);
+    EXPECT_OK(tonari_request_free(&request));
+  }
+  return wrong;
+}
+
 TEST(StreamOrderAlone, WhatIsAskedIsNeeded) {
   const int self = 0;
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
   ASSERT_OK(tonari_neighborhood_create_adjacent(MPI_COMM_SELF, 1, &self, MPI_UNWEIGHTED, 1, &self,
                                                 MPI_UNWEIGHTED, MPI_INFO_NULL, &near));
-  const Info quick{{"tonari_tune", "off"}};
-  for (const int event : {0, 1}) {  // of the send side, and of the receive side
-    int wrong = 0;
-    for (std::uint32_t seed = 0; seed < 100 && wrong == 0; ++seed) {
-      UsedDevice device({}, seed);
-      MemoryOnDevice out(device.program(), 64), in(device.program(), 64);
-      tonari_request request = TONARI_REQUEST_NULL;
-      ASSERT_OK(
-          tonari_alltoall_init(out.at(), 1, MPI_INT, in.at(), 1, MPI_INT, near, quick, &request));
-      in.values<int>()[1] = 0;
-      device->lie_about(event);
-      {
-        Program program(device, request, out, in, seed);
-        const auto failed = tonari::error_of([&] {
-          for (int round = 0; round < 10; ++round)
-            // the second block does not move
-            program.exchange(round, [](int r, int i, int = 0) { return i == 0 ? r : 0; }, 0, 0);
-          program.complete();
-        });
-        wrong = program.wrong() + (failed ? 1 : 0);
-        device.program().reset(0);
-      }
-      device->lie_about(-1);
-      EXPECT_OK(tonari_request_free(&request));
-    }
-    EXPECT_GT(wrong, 0) << "of event " << event;
-  }
+  for (const int event : {0, 1})  // of the send side, and of the receive side
+    EXPECT_GT(wrong_without(event, "p2p-packed", near), 0) << "of event " << event;
+  for (const int event : {0, 1, 2})  // unpacked, and packed of each parity
+    EXPECT_GT(wrong_without(event, "device-handles", near), 0) << "of event " << event;
   EXPECT_OK(tonari_neighborhood_free(&near));
 }
 

@@ -80,7 +80,7 @@ void complete_while_driving(MPI_Comm comm, MPI_Request& request, IfOneDies death
 // concluded.
 class Vote {
  public:
-  static constexpr std::size_t ballots_at_once = 16;  // few enough to cost no more than a word
+  static constexpr std::size_t ballots_at_once = 17;  // few enough to cost no more than a word
 
   // Does not block. `error` is this rank's, and must live until the end.
   explicit Vote(MPI_Comm comm, const Error* error = nullptr, std::span<const Ballot> ballots = {});
@@ -127,7 +127,7 @@ void run_collectively(MPI_Comm comm, Work&& work) {
 
 // Collective: returns rank 0's text on all ranks.
 std::string broadcast(MPI_Comm comm, const std::string& text);
-// The same for what is mostly short: up to 111 bytes take one agreement.
+// The same for what is mostly short: up to 118 bytes take one agreement.
 std::string broadcast_line(MPI_Comm comm, const std::string& text);
 
 }  // namespace tonari

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Requests whose blocks all lie on devices of one node go from device to device.
+#pragma once
+
+#include <string>
+
+#include "neighborhood/make_request.hpp"
+
+namespace tonari {
+
+// Collective, together; only where some rank has blocks on a device. Returns an empty string if
+// `made` is such a request, and otherwise why there is none, as the end of a sentence, the same on
+// all ranks. Throws Errc::argument with that on all ranks if the program asked for nothing else.
+// `start`, and blocks of `mine`: as for make_request.
+std::string make_by_handles(const Call& call, double start, const Problem& problem,
+                            LocalArguments& mine, Made& made);
+
+}  // namespace tonari
