@@ -44,7 +44,7 @@ class SimulatedDevice final : public Device {
   // ---- Device
   int devices() const override { return options_.devices; }
   Capability ability(Ability which) const override;
-  const char* mpi_query() const override { return "tonari_query_simulated_support"; }
+  const char* mpi_query() const override { return "query_simulated_support"; }
 
   MemoryAt memory_at(const void* address) const override;
   std::byte* allocate(MemoryKind kind, int device, Bytes bytes) override;

@@ -2,7 +2,7 @@
 #include "neighborhood/request.hpp"
 
 #include "engine/wait/agree.hpp"
-#include "neighborhood/by_handles.hpp"
+#include "neighborhood/on_devices.hpp"
 #include "neighborhood/overlaps.hpp"
 #include "neighborhood/problem.hpp"
 #include "neighborhood/sizes.hpp"
@@ -52,11 +52,11 @@ void keep(const Call& call, Use use, LocalArguments& mine, Made& made) {
 }
 
 // Collective, together. Where it cannot be, the host exchanges what is on devices.
-bool by_handles(const Call& call, Use use, double start, const Problem& problem,
+bool on_devices(const Call& call, Use use, double start, const Problem& problem,
                 const Agreed& agreed, LocalArguments& mine, Made& made) {
   if (!agreed.on_devices || use == Use::one_shot) return false;
   const std::string why = use == Use::part ? "exchanges of grids always are"
-                                           : make_by_handles(call, start, problem, mine, made);
+                                           : make_on_devices(call, start, problem, mine, made);
   if (why.empty()) return true;
   if (!mine.staging) return false;
   mine.staging->why = why;
@@ -91,7 +91,7 @@ std::shared_ptr<Prepared> prepare(const Call& call, Use use, Output output, Read
                    sizes_of_call(context, call.collective, binding, mine.sizes, agreed.sizes),
                    agreed.contiguous);
     binding.uniform = problem.sizes.bytes;
-    if (!by_handles(call, use, start, problem, agreed, mine, made)) {
+    if (!on_devices(call, use, start, problem, agreed, mine, made)) {
       const Choice choice = use == Use::one_shot
                                 ? call.near->choices.of(context, problem, mine.settings)
                                 : choose(context, problem, mine.settings, mine.arguments);

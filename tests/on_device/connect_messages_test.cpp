@@ -132,7 +132,7 @@ TEST_F(ConnectMessages, AnMpiThatDoesNotSayIt) {
   expect_refused(
       device, [&] { return ring.blocks(); },
       "this MPI says that it takes no memory of a device "
-      "(tonari_query_simulated_support)");
+      "(query_simulated_support)");
 }
 
 TEST_F(ConnectMessages, AnMpiThatLosesBytes) {

@@ -100,7 +100,7 @@ using tonari::test::played;
 
 extern "C" {
 
-[[gnu::visibility("default")]] int tonari_query_simulated_support() { return played.says; }
+[[gnu::visibility("default")]] int query_simulated_support() { return played.says; }
 
 int MPI_Sendrecv(const void* out, int out_count, MPI_Datatype out_type, int to, int out_tag,
                  void* in, int in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm,

@@ -161,6 +161,9 @@ TEST_F(OnGpu, SeveralRequestsAtOnce) {
     ASSERT_OK(tonari_alltoall_init(out[k], count, MPI_INT, in[k], count, MPI_INT, near,
                                    MPI_INFO_NULL, &requests[k]));
   }
+  tonari_request_info info;
+  ASSERT_OK(tonari_request_get_info(requests[0], &info));
+  EXPECT_STREQ(info.channel, "device-handles") << tonari_request_describe(requests[0]);
   for (int round = 0; round < 10; ++round) {
     for (std::size_t k = 0; k < many; ++k)
       on().write(out[k], content(sent(world_rank(), 10 * round + static_cast<int>(k), count)));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "neighborhood/by_handles.hpp"
+#include "neighborhood/on_devices.hpp"
 
 #include <algorithm>
 
+#include "request/connect_messages.hpp"
 #include "request/connect_packed.hpp"
 #include "select/cache.hpp"
 
@@ -65,37 +66,64 @@ std::string why_not_tried(const Settings& settings) {
   return "";
 }
 
+// What ranks have made, in whichever way.
+struct Way {
+  std::unique_ptr<Exchange> exchange;
+  StreamOrdered* ordered;
+  std::size_t tags;
+  const char* channel;
+  std::string described;
+};
+
 void fill(Made& made, const Call& call, double start, const Problem& problem, LocalArguments& mine,
-          std::unique_ptr<DeviceExchange> exchange) {
+          Way way) {
   Prepared& prepared = *made.prepared;
   mine.staging.reset();
-  made.tags = packed_tags;
-  const std::string details = exchange->describe();
-  prepared.by_stream = exchange.get();
-  prepared.exchange = std::move(exchange);
+  made.tags = way.tags;
+  prepared.by_stream = way.ordered;
+  prepared.exchange = std::move(way.exchange);
   ChoiceReport& chosen = prepared.chosen;
-  chosen.algorithm = algorithm, chosen.channel = device_handles, chosen.rounds = 1;
+  chosen.algorithm = algorithm, chosen.channel = way.channel, chosen.rounds = 1;
   chosen.reason = asks_for_handles(mine.settings) ? "forced" : "fixed rule";
-  prepared.describe(start, what_of(problem), text(algorithm, "/", device_handles), details);
+  prepared.describe(start, what_of(problem), text(algorithm, "/", way.channel), way.described);
+  end_request(made, call, mine);
+}
+
+Way way_of(std::unique_ptr<DeviceExchange> exchange) {
+  DeviceExchange* const ordered = exchange.get();
+  return {std::move(exchange), ordered, packed_tags, device_handles, ordered->describe()};
+}
+
+Way way_of(ConnectedMessages messages) {
+  return {std::move(messages.exchange), messages.ordered, messages.tags, "device-mpi",
+          std::move(messages.described)};
 }
 
 }  // namespace
 
-std::string make_by_handles(const Call& call, double start, const Problem& problem,
+std::string make_on_devices(const Call& call, double start, const Problem& problem,
                             LocalArguments& mine, Made& made) {
   const Settings& settings = mine.settings;
   std::string why = why_not_tried(settings);
   if (why.empty()) {
     Context& context = *call.near->context;
+    const auto read = [&] { return packed_blocks(context.vertex(), mine); };
     made = begin_request(call, mine);
-    ConnectedPacked connected = connect_packed(
-        context, settings.timeout, [&] { return packed_blocks(context.vertex(), mine); });
-    if (connected.exchange) {
-      fill(made, call, start, problem, mine, std::move(connected.exchange));
-      end_request(made, call, mine);
+    ConnectedPacked by_handles = connect_packed(context, settings.timeout, read);
+    if (by_handles.exchange) {
+      fill(made, call, start, problem, mine, way_of(std::move(by_handles.exchange)));
       return "";
     }
-    why = connected.refusal->what();
+    why = by_handles.refusal->what();
+    if (!asks_for_handles(settings)) {
+      ConnectedMessages by_mpi = connect_messages(context, settings.timeout, read);
+      if (by_mpi.exchange) {
+        by_mpi.described += text("not by handles, because ", why, "\n");
+        fill(made, call, start, problem, mine, way_of(std::move(by_mpi)));
+        return "";
+      }
+      why = text(why, "; and ", by_mpi.refusal->what());
+    }
   }
   if (asks_for_handles(settings))
     fail(Errc::argument, "tonari_channel (TONARI_CHANNEL) is '", device_handles,

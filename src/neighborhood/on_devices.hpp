@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests whose blocks all lie on devices of one node go from device to device.
+// Requests whose blocks all lie on devices go from device to device: within a node by handles, else
+// by an MPI that takes memory of devices.
 #pragma once
 
 #include <string>
@@ -12,7 +13,7 @@ namespace tonari {
 // `made` is such a request, and otherwise why there is none, as the end of a sentence, the same on
 // all ranks. Throws Errc::argument with that on all ranks if the program asked for nothing else.
 // `start`, and blocks of `mine`: as for make_request.
-std::string make_by_handles(const Call& call, double start, const Problem& problem,
+std::string make_on_devices(const Call& call, double start, const Problem& problem,
                             LocalArguments& mine, Made& made);
 
 }  // namespace tonari
