@@ -55,8 +55,7 @@ void keep(const Call& call, Use use, LocalArguments& mine, Made& made) {
 bool on_devices(const Call& call, Use use, double start, const Problem& problem,
                 const Agreed& agreed, LocalArguments& mine, Made& made) {
   if (!agreed.on_devices || use == Use::one_shot) return false;
-  const std::string why = use == Use::part ? "exchanges of grids always are"
-                                           : make_on_devices(call, start, problem, mine, made);
+  const std::string why = make_on_devices(call, start, problem, mine, made);
   if (why.empty()) return true;
   if (!mine.staging) return false;
   mine.staging->why = why;

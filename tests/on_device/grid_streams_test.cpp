@@ -279,6 +279,11 @@ TEST_F(OwnMessages, LeaveWhatIsStaged) {
   UsedDevice device;
   DeviceGrid t(g, device.program(), true);
   tonari_request request = prepare(t);
+  const std::string by_handles = tonari_request_describe(request);
+  EXPECT_CONTAINS(by_handles, "8 messages to itself are copied on device 0 by one launch");
+  EXPECT_CONTAINS(by_handles, "go from device to device by handles");
+  must(tonari_request_free(&request));
+  must(tonari_grid_exchange_init(t.grid, 0, Info{{"tonari_channel", "p2p-packed"}}, &request));
   const std::string described = tonari_request_describe(request);
   EXPECT_CONTAINS(described, "8 messages to itself are copied on device 0 by one launch");
   // 2 faces of 16 cells with their edges and corners, on both sides
