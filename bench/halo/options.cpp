@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/nearest_name.hpp"
+#include "halo/check_cubes.hpp"
 #include "halo/exchange.hpp"
 
 namespace bench::halo {
@@ -61,19 +62,7 @@ std::vector<std::string> exchanges_of(const std::string& list) {
 }
 
 void check_options(const Options& options) {
-  const auto in_bricks = [&](const char* what, long long cells) {
-    if (cells % options.brick == 0) return;
-    const long long more = cells / options.brick * options.brick + options.brick;
-    tonari::fail(Errc::argument, what, " ", cells, " is no multiple of bricks of ", options.brick,
-                 " cells; take ", more, ", or a smaller --brick");
-  };
-  in_bricks("--ghost", options.ghost);
-  for (const long long n : options.sizes) {
-    in_bricks("--size", n);
-    if (n < 2 * options.ghost)
-      tonari::fail(Errc::argument, "--size ", n, " is less than two halos of ", options.ghost,
-                   " cells; make it at least ", 2 * options.ghost, ", or --ghost smaller");
-  }
+  check_cubes(options.sizes, options.ghost, options.brick, ", or a smaller --brick");
   if (options.page & (options.page - 1))
     tonari::fail(Errc::argument, "--page is ", options.page, "; it must be a power of two");
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "halo/check_cubes.hpp"
 #include "halo_device/cube.hpp"
 
 namespace bench::halo {
@@ -26,19 +27,7 @@ namespace {
 constexpr long long most_cells = 1024;
 
 void check_options(const DeviceOptions& options) {
-  constexpr long long brick = CubeShape::brick;
-  const auto in_bricks = [&](const char* what, long long cells) {
-    if (cells % brick != 0)
-      tonari::fail(Errc::argument, what, " ", cells, " is no multiple of bricks of ", brick,
-                   " cells; take ", cells / brick * brick + brick);
-  };
-  in_bricks("--ghost", options.ghost);
-  for (const long long n : options.sizes) {
-    in_bricks("--size", n);
-    if (n < 2 * options.ghost)
-      tonari::fail(Errc::argument, "--size ", n, " is less than two halos of ", options.ghost,
-                   " cells; make it at least ", 2 * options.ghost, ", or --ghost smaller");
-  }
+  check_cubes(options.sizes, options.ghost, CubeShape::brick);
   if (options.stencils.size() > 1 &&
       std::find(options.stencils.begin(), options.stencils.end(), "none") != options.stencils.end())
     tonari::fail(Errc::argument, "--stencils has none and others; leave one of them out");

@@ -82,6 +82,9 @@ void fill(Made& made, const Call& call, double start, const Problem& problem, Lo
   made.tags = way.tags;
   prepared.by_stream = way.ordered;
   prepared.exchange = std::move(way.exchange);
+  // a device that exchanges by handles needs no test to go on
+  if (mine.settings.progress_thread && !prepared.exchange->proceeds_by_itself())
+    prepared.drive_by_thread();
   ChoiceReport& chosen = prepared.chosen;
   chosen.algorithm = algorithm, chosen.channel = way.channel, chosen.rounds = 1;
   chosen.reason = asks_for_handles(mine.settings) ? "forced" : "fixed rule";

@@ -25,10 +25,10 @@ class OnDeviceOfAnyKind : public GraphExchange {
   // The driver of CUDA stays open, as in a program.
   static void SetUpTestSuite() {
     if (on_cuda())
-      static_cast<void>(made().reset(new CudaDevice));
+      made() = std::make_shared<CudaDevice>();
     else
       use_device(made() = std::make_shared<SimulatedDevice>());
-    program().reset(new ProgramOnDevice(made()));
+    program() = std::make_unique<ProgramOnDevice>(made());
   }
   static void TearDownTestSuite() {
     program().reset();
@@ -36,11 +36,6 @@ class OnDeviceOfAnyKind : public GraphExchange {
     made().reset();
   }
   static ProgramOnDevice& on() { return *program(); }
-
-  static Content as_content(const std::vector<Byte>& bytes) {
-    const auto* const first = reinterpret_cast<const std::byte*>(bytes.data());
-    return {first, first + bytes.size()};
-  }
 
  private:
   static std::shared_ptr<Device>& made() {
@@ -64,25 +59,27 @@ class SideOnDevice {
     side.elsewhere = reinterpret_cast<Byte*>(at_);
   }
   void put() {
-    const auto* const from = reinterpret_cast<const std::byte*>(side_.memory.data());
-    pinned([&](std::byte* here) {
-      std::memcpy(here, from, side_.memory.size());
-      program_.device.copy(program_.first, at_, here, side_.memory.size());
+    through_pinned([&](std::byte* here, std::size_t bytes) {
+      std::memcpy(here, side_.memory.data(), bytes);
+      copy(at_, here, bytes);
     });
   }
   void get() {
-    HeldOnDevice pinned(program_.device);
-    std::byte* const here = pinned.allocate(MemoryKind::pinned, 0, side_.memory.size());
-    program_.device.copy(program_.first, here, at_, side_.memory.size());
-    program_.device.synchronize(program_.first);
-    std::memcpy(side_.memory.data(), here, side_.memory.size());
+    through_pinned([&](std::byte* here, std::size_t bytes) {
+      copy(here, at_, bytes);
+      std::memcpy(side_.memory.data(), here, bytes);
+    });
   }
 
  private:
   template <class Use>
-  void pinned(const Use& use) {
+  void through_pinned(const Use& use) {
     HeldOnDevice pinned(program_.device);
-    use(pinned.allocate(MemoryKind::pinned, 0, side_.memory.size()));
+    const std::size_t bytes = side_.memory.size();
+    use(pinned.allocate(MemoryKind::pinned, 0, bytes), bytes);
+  }
+  void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
+    program_.device.copy(program_.first, to, from, bytes);
     program_.device.synchronize(program_.first);
   }
 
