@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct Played {
   SimulatedDevice* device = nullptr;
   bool says = false, loses = false;
   int sent = 0;
+  std::mutex mutex;  // a thread of the library may call, too
   std::map<MPI_Request, OnDeviceEnd> ends;
 
   bool has(const void* address) const {
@@ -44,11 +46,13 @@ struct Played {
     });
   }
   void start(MPI_Request request) {
+    const std::lock_guard lock(mutex);
     const auto found = ends.find(request);
     if (found == ends.end() || !found->second.send) return;
     fetch(found->second.here.data(), found->second.there, found->second.here.size());
   }
   void complete(std::span<const MPI_Request> requests) {
+    const std::lock_guard lock(mutex);
     for (const MPI_Request request : requests) {
       const auto found = ends.find(request);
       if (found == ends.end() || found->second.send) continue;
@@ -82,6 +86,7 @@ int init(void* at, int count, MPI_Datatype type, bool send, MPI_Request* request
   OnDeviceEnd end{static_cast<std::byte*>(at), {}, send};
   end.here.resize(bytes_of(count, type));
   const int code = real(end.here.data(), static_cast<int>(end.here.size()), MPI_BYTE);
+  const std::lock_guard lock(played.mutex);
   played.ends.insert_or_assign(*request, std::move(end));
   return code;
 }
@@ -91,7 +96,11 @@ int init(void* at, int count, MPI_Datatype type, bool send, MPI_Request* request
 MpiTakesDevices::MpiTakesDevices(SimulatedDevice& device, bool says, bool loses) {
   played.device = &device, played.says = says, played.loses = loses, played.sent = 0;
 }
-MpiTakesDevices::~MpiTakesDevices() { played = Played(); }
+MpiTakesDevices::~MpiTakesDevices() {
+  played.device = nullptr;
+  played.says = played.loses = false;
+  played.ends.clear();
+}
 int MpiTakesDevices::messages() const { return played.sent; }
 
 }  // namespace tonari::test
@@ -146,7 +155,10 @@ int MPI_Testall(int count, MPI_Request requests[], int* complete, MPI_Status sta
 }
 
 int MPI_Request_free(MPI_Request* request) {
-  played.ends.erase(*request);
+  {
+    const std::lock_guard lock(played.mutex);
+    played.ends.erase(*request);
+  }
   return PMPI_Request_free(request);
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests whose ranks are on several nodes, with an MPI that takes memory of devices and without.
+#include <chrono>
+#include <thread>
+
 #include "on_device/device_ring.hpp"
 #include "on_device/mpi_takes_devices.hpp"
 
@@ -53,6 +56,32 @@ TEST_F(MpiWay, IsTakenWhereHandlesCannotBe) {
       EXPECT_OK(tonari_wait(request));
     }
     expect_received(to.values<int>(), round);
+  }
+  device.program().end_stream(stream);
+  EXPECT_OK(tonari_request_free(&request));
+}
+
+// Without a test or a wait of this thread, all is done in the end.
+TEST_F(MpiWay, AThreadDrivesIt) {
+  int provided = 0;
+  MPI_Query_thread(&provided);
+  if (provided < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "needs MPI_THREAD_MULTIPLE";
+  UsedDevice device;
+  const MpiTakesDevices mpi(device.program());
+  MemoryOnDevice out(device.program(), 64), in(device.program(), 64);
+  tonari_request request = TONARI_REQUEST_NULL;
+  ASSERT_OK(prepare(out.at(), in.at(), Info{{"tonari_progress", "thread"}}, &request));
+  EXPECT_EQ(channel_of(request), "device-mpi");
+  const tonari::DeviceStream stream = device.program().make_stream(0);
+  for (int round = 0; round < 5; ++round) {
+    put(out, round);
+    EXPECT_OK(tonari_start_on(request, reinterpret_cast<void*>(stream.value)));
+    const volatile int* const first = in.values<int>();
+    for (int k = 0; k < 2000 && first[0] != sent(round, 0, before()); ++k)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_EQ(first[0], sent(round, 0, before())) << "round " << round;
+    EXPECT_OK(tonari_wait(request));
+    expect_received(in.values<int>(), round);
   }
   device.program().end_stream(stream);
   EXPECT_OK(tonari_request_free(&request));
