@@ -257,8 +257,6 @@ def check_types_that_numpy_has_not() -> None:
 
 
 def check_arrays_live_as_long_as_they_are_needed() -> None:
-    """Staged: by handles, the library's own memory goes once all ranks have closed it."""
-    staged = {"tonari_channel": "p2p-packed"}
     with patterns() as all_patterns:
         near = all_patterns[0].near
         for kind in KINDS:
@@ -266,7 +264,7 @@ def check_arrays_live_as_long_as_they_are_needed() -> None:
                 on = OnGpu(Equal(all_patterns[0], gathers=False), kind)
                 arrays = [weakref.ref(array) for array in on.values]
                 capsules = DlpackArray.alive
-                request = near.alltoall_init(*on.arguments, info=staged)
+                request = near.alltoall_init(*on.arguments)
                 del on
                 gc.collect()
                 assert all(array() is not None for array in arrays)

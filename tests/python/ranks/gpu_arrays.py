@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import tonari.mpi
+from mpi4py import MPI
 
 LEGACY = 1
 
@@ -225,10 +227,25 @@ def _words(capsule: Any, versioned: bool) -> Any:
     return (ctypes.c_uint64 * 6).from_address(pointer + (32 if versioned else 0))
 
 
+def _settle() -> None:
+    """On all ranks. What a request by handles had is given back once all of them have closed it;
+    later calls find that out."""
+    cart = MPI.COMM_SELF.Create_cart([1], periods=[True])
+    send, recv = np.zeros((1, 1)), np.zeros((1, 1))
+    with tonari.mpi.Neighborhood(cart, [[1]]) as near:
+        for _ in range(20):
+            MPI.COMM_WORLD.Barrier()
+            near.alltoall_init(send, recv).free()
+    cart.Free()
+
+
 @contextmanager
 def gives_all_back(gpu: Gpu) -> Iterator[None]:
-    """The block takes nothing of the driver that it does not give back, and keeps no capsule."""
+    """The block takes nothing of the driver that it does not give back, and keeps no capsule. On
+    all ranks."""
+    _settle()
     before = gpu.held(), DlpackArray.alive
     yield
+    _settle()
     after = gpu.held(), DlpackArray.alive
     assert after == before, f"{before}, then {after}"
