@@ -227,7 +227,7 @@ def _words(capsule: Any, versioned: bool) -> Any:
     return (ctypes.c_uint64 * 6).from_address(pointer + (32 if versioned else 0))
 
 
-def _settle() -> None:
+def _look_at_freed() -> None:
     """On all ranks. What a request by handles had is given back once all of them have closed it;
     later calls find that out."""
     cart = MPI.COMM_SELF.Create_cart([1], periods=[True])
@@ -243,9 +243,9 @@ def _settle() -> None:
 def gives_all_back(gpu: Gpu) -> Iterator[None]:
     """The block takes nothing of the driver that it does not give back, and keeps no capsule. On
     all ranks."""
-    _settle()
+    _look_at_freed()
     before = gpu.held(), DlpackArray.alive
     yield
-    _settle()
+    _look_at_freed()
     after = gpu.held(), DlpackArray.alive
     assert after == before, f"{before}, then {after}"
