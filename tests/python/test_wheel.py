@@ -112,7 +112,7 @@ def test_the_wheel_has_what_programs_need(wheel: Path) -> None:
     }
     assert len(headers) > 10 and headers <= names
     programs = {name for name in names if re.fullmatch(r"tonari/lib/tonari/abi/tonari_\w+", name)}
-    kinds = ["", "_halo", "_inplace", "_sparse", "_spmv"]
+    kinds = ["", "_halo", "_halo_device", "_inplace", "_sparse", "_spmv"]
     assert programs == {f"tonari/lib/tonari/abi/tonari_bench{kind}" for kind in kinds}
     libraries = [name for name in names if ".so" in name and not name.startswith("_tonari_core")]
     assert len(libraries) == 1
