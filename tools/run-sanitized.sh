@@ -25,13 +25,11 @@ if [ -n "$why_not" ]; then
     exit
 fi
 
-# Without batches and precompiled headers it proves that every source includes what it uses; of the
-# core, architecture.headers.core proves it.
 mpi=$(cached TONARI_MPI | cut -d ';' -f 1)
 root=$(cached "TONARI_${mpi^^}_ROOT")
 cmake -G Ninja -S "$source" -B "$tree" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
     "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-Og -g1" "-DCMAKE_CXX_COMPILER=$compiler" \
-    "-DCMAKE_UNITY_BUILD=$(cached CMAKE_UNITY_BUILD)" -DTONARI_EACH_ALONE=ON \
+    "-DCMAKE_UNITY_BUILD=$(cached CMAKE_UNITY_BUILD)" \
     -DTONARI_SANITIZE=address,undefined -DTONARI_PYTHON=OFF "-DTONARI_MPI=$mpi" \
         ${root:+"-DTONARI_${mpi^^}_ROOT=$root"} \
     "-DGTEST_ROOT=$(cached GTEST_ROOT)" "-DPython_EXECUTABLE=$(cached Python_EXECUTABLE)" \

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every header compiles alone: usage: headers.py SOURCE_ROOT core|mpi|public CXX CC
-[INCLUDE_DIRECTORY...]. Public .h files also as C. Those that come first in their own source are
-proven by it: the core's sources are compiled alone here, those for an MPI in
-tools/run-sanitized.sh."""
+[INCLUDE_DIRECTORY...]. Public .h files also as C. Sources are compiled alone, too, since builds
+compile them in batches; headers that come first in their own source are proven by it."""
 
 import os
 import re
@@ -11,7 +10,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from rooms import core_headers, core_sources, other_headers, public_headers
+from rooms import core_headers, core_sources, other_headers, other_sources, public_headers
 
 
 def compile_alone(compiler: list[str], file: Path, directories: list[str]) -> str:
@@ -58,8 +57,8 @@ def main(root: Path, which: str, cxx: str, cc: str, mpi: list[str]) -> int:
         for header in headers
         if header.suffix == ".h" and "include" in header.parts
     ]
-    files = core_sources(root) if which == "core" else []
-    jobs += [([cxx, "-std=c++20", "-xc++"], file) for file in files]
+    files = {"core": core_sources, "mpi": other_sources}.get(which, lambda _: [])(root)
+    jobs += [([cxx, *no_bindings, "-std=c++20", "-xc++"], file) for file in files]
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
         complaints = [
             c for c in pool.map(lambda job: compile_alone(job[0], job[1], directories), jobs) if c
@@ -69,7 +68,7 @@ def main(root: Path, which: str, cxx: str, cc: str, mpi: list[str]) -> int:
         or f"{len(jobs)} compilations of {len(headers) - len(proven)} headers and {len(files)} "
         f"sources, each alone; {len(proven)} headers come first in their source"
     )
-    return bool(complaints) or not headers or (which == "core" and not files)
+    return bool(complaints) or not headers or (which != "public" and not files)
 
 
 sys.exit(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4], sys.argv[5:]))

@@ -56,6 +56,10 @@ def core_sources(root: Path) -> list[Path]:
     return [path for room, path in sources(root) if room in CORE and path.suffix == ".cpp"]
 
 
+def other_sources(root: Path) -> list[Path]:
+    return [path for room, path in sources(root) if room not in CORE and path.suffix == ".cpp"]
+
+
 def public_headers(root: Path) -> list[Path]:
     return [path for path in sorted((root / "include").rglob("*")) if path.suffix in {".hpp", ".h"}]
 
