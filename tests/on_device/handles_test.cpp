@@ -9,6 +9,7 @@ namespace {
 
 using namespace tonari::test;
 using tonari::DeviceStream;
+using tonari::SimulatedDevice;
 
 const char* const by_handles = "go from device to device by handles";
 
@@ -165,6 +166,42 @@ TEST_F(Handles, AreTakenWhereTheyCanBe) {
   EXPECT_CONTAINS(described, "chosen: linear/device-handles (fixed rule)");
   EXPECT_EQ(described.find("staged"), std::string::npos);
   for (int round = 0; round < 3; ++round) run(request, out, in, round);
+  EXPECT_OK(tonari_request_free(&request));
+}
+
+// Several regions side by side, of which there is no handle; as memory of a pool is on a GPU.
+class WithoutHandle {
+ public:
+  explicit WithoutHandle(SimulatedDevice& device) : device_(device) {
+    const tonari::Bytes unit = device.granularity(0);
+    const std::array regions{device.make_region(0, unit), device.make_region(0, unit)};
+    at_ = device.map_regions(regions);
+    for (const tonari::DeviceRegion region : regions) device.free_region(region);
+  }
+  ~WithoutHandle() { device_.free(at_); }
+  WithoutHandle(const WithoutHandle&) = delete;
+  WithoutHandle& operator=(const WithoutHandle&) = delete;
+  std::byte* at() const { return at_; }
+
+ private:
+  SimulatedDevice& device_;
+  std::byte* at_;
+};
+
+// What others map is the library's own.
+TEST_F(Handles, AreTakenForMemoryThatHasNone) {
+  UsedDevice device;
+  WithoutHandle out(device.program()), in(device.program());
+  EXPECT_NE(device.program().memory_at(out.at()).not_exported, "");
+  tonari_request request = TONARI_REQUEST_NULL;
+  ASSERT_OK(prepare(out.at(), in.at(), with("device-handles"), &request));
+  for (int round = 0; round < 5; ++round) {
+    auto* const values = reinterpret_cast<int*>(device.program().on_device(out.at()));
+    values[0] = sent(round, 0), values[1] = sent(round, 1);
+    EXPECT_OK(tonari_start(request));
+    EXPECT_OK(tonari_wait(request));
+    expect_received(reinterpret_cast<const int*>(device.program().on_device(in.at())), round);
+  }
   EXPECT_OK(tonari_request_free(&request));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests and one-shot calls with blocks on a device of any kind, in the order of the host and in
 // that of streams.
+#include <dlfcn.h>
+
 #include "on_gpu/devices.hpp"
 #include "support/grid_graph.hpp"
 
@@ -174,6 +176,57 @@ TEST_F(OnGpu, SeveralRequestsAtOnce) {
                 content(expected(10 * round + static_cast<int>(k), count)));
   }
   for (tonari_request& request : requests) EXPECT_OK(tonari_request_free(&request));
+  EXPECT_OK(tonari_neighborhood_free(&near));
+}
+
+// Memory of cudaMallocAsync, by the driver that the library has opened.
+class PoolMemory {
+ public:
+  PoolMemory(DeviceStream stream, std::size_t bytes) : stream_(stream.value) {
+    const auto allocate =
+        function<int (*)(std::uintptr_t*, std::size_t, std::uintptr_t)>("cuMemAllocAsync");
+    const bool there = allocate && allocate(&at_, bytes, stream_) == 0;
+    if (!there) at_ = 0;
+  }
+  ~PoolMemory() {
+    if (!at_) return;
+    EXPECT_EQ(function<int (*)(std::uintptr_t, std::uintptr_t)>("cuMemFreeAsync")(at_, stream_), 0);
+  }
+  PoolMemory(const PoolMemory&) = delete;
+  PoolMemory& operator=(const PoolMemory&) = delete;
+  std::byte* at() const { return reinterpret_cast<std::byte*>(at_); }
+
+ private:
+  template <class Function>
+  static Function function(const char* name) {
+    void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    return driver ? reinterpret_cast<Function>(dlsym(driver, name)) : nullptr;
+  }
+  std::uintptr_t stream_, at_ = 0;
+};
+
+// No process can map it; only this rank's device reads and writes it.
+TEST_F(OnGpu, MemoryOfPoolsGoesByHandles) {
+  if (!on_cuda()) GTEST_SKIP() << "simulated devices have no pools";
+  constexpr std::size_t count = 1000, bytes = 2 * count * sizeof(int);
+  tonari_neighborhood near = ring();
+  {
+    PoolMemory out(on().first, bytes), in(on().first, bytes);
+    ASSERT_TRUE(out.at() && in.at());
+    on().device.synchronize(on().first);
+    EXPECT_CONTAINS(on().device.memory_at(out.at()).not_exported, "memory of a pool");
+    tonari_request request = TONARI_REQUEST_NULL;
+    ASSERT_OK(tonari_alltoall_init(out.at(), count, MPI_INT, in.at(), count, MPI_INT, near,
+                                   Info{{"tonari_channel", "device-handles"}}, &request));
+    for (int round = 0; round < 10; ++round) {
+      on().write(out.at(), content(sent(world_rank(), round, count)));
+      EXPECT_OK(tonari_start(request));
+      EXPECT_OK(tonari_wait(request));
+      EXPECT_EQ(on().read(in.at(), bytes), content(expected(round, count))) << "round " << round;
+    }
+    EXPECT_OK(tonari_request_free(&request));
+    on().device.synchronize(on().first);
+  }
   EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
