@@ -75,15 +75,15 @@ typedef struct {
    * and widths are multiples. */
   int64_t brick[TONARI_GRID_MAX_DIMS];
   /* mapped: bytes to whose multiples regions are padded, a power of two; default the system's
-   * page */
+   * page, or what a device of some rank maps, often 2 MiB */
   size_t page;
   int huge_pages; /* mapped: in huge pages of exactly that size */
   /* mapped, copies >= 2: ghosts that ranks of the same node own, this rank included, are those
-   * ranks' pages (below) */
+   * ranks' pages; on a device, those that this rank owns (below) */
   int mapped_ghosts;
   int order; /* storage array: TONARI_ORDER_C (default) or TONARI_ORDER_FORTRAN */
-  /* array, brick: what tonari allocates on this rank. TONARI_MEMORY_HOST (default), or
-   * TONARI_MEMORY_DEVICE: memory of a GPU of CUDA (docs/howto/gpu-memory.md) */
+  /* what tonari allocates on this rank. TONARI_MEMORY_HOST (default), or TONARI_MEMORY_DEVICE:
+   * memory of a GPU of CUDA (docs/howto/gpu-memory.md); storage mapped with mapped_ghosts only */
   int memory;
   int device;      /* TONARI_MEMORY_DEVICE: its number for the driver; default 0 */
   int reserved[5]; /* 0 */
@@ -122,6 +122,11 @@ typedef struct {
  * Programs that compute one copy from the other(s) and exchange it do just that. Ghosts that are
  * mapped cannot be written: not by kernels (SIGSEGV), nor by tonari_grid_import (ARGUMENT). Ghosts
  * of neighbors on other nodes are exchanged by messages.
+ * In memory of a device, ghosts that this rank owns are its surface, as with one rank along a
+ * periodic dimension; those of all other ranks are exchanged. An exchange that has none orders
+ * streams, and does nothing else. Nothing checks that copies take turns, and a kernel that writes
+ * such ghosts writes the surface. If some rank has its memory on a device, ranks with memory of the
+ * host exchange all their ghosts.
  * Streaming stores (non-temporal: _mm_stream_..., movnt, stnp) may write copies up to the start.
  * The start orders those of the thread that calls it before it says that the copy is complete.
  * Other threads that stream order their own before they meet that thread, as they must for any
@@ -180,7 +185,8 @@ TONARI_API int tonari_grid_free(tonari_grid* grid);
  *                layout: as above
  *                plan: as above, of the views
  *                zero-byte, and nothing else, if the grid has mapped ghosts
- *       Where cells of some rank lie in memory of a GPU, it is plan, and nothing else.
+ *       Where cells of some rank lie in memory of a GPU, it is plan, and nothing else; with mapped
+ *       ghosts it is called zero-byte.
  *   tonari_halo_neighbors
  *                all (default), or faces: ghosts along one dimension only, for star stencils. Then
  *                corners and edges are left alone, although shift fills those on its way, also
@@ -253,9 +259,11 @@ typedef struct {
   /* mapped: bytes that padding adds to what is sent to all neighbors, in percent (Zhao 2021,
    * Table 2) */
   double padding_percent;
-  /* that this rank's storage and one exchange of each copy, however it is chosen, need at most */
+  /* that this rank's storage and one exchange of each copy, however it is chosen, need at most; on
+   * a device, those that the storage has there */
   int64_t mappings;
-  /* that this rank's storage has: all copies, ghosts, padding; 0 for the program's own arrays */
+  /* that this rank's storage has: all copies, ghosts, padding; 0 for the program's own arrays.
+   * Ghosts that are the surface on a device count once */
   size_t bytes;
   int64_t reserved[8]; /* 0 */
 } tonari_grid_info;

@@ -101,6 +101,7 @@ AliasedMemory::AliasedMemory(Device& device, int number, Bytes bytes, std::vecto
     end = alias.at + alias.bytes;
   }
   parts.append(end, bytes, shown);
+  mappings_ = shown.size();
   base_ = device.map_regions(shown);
 }
 

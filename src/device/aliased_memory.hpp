@@ -5,6 +5,7 @@
 // What is written at one address is seen at the others by later launches, not by the same one.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -31,10 +32,12 @@ class AliasedMemory {
   std::byte* base() const { return base_; }
   Bytes bytes() const { return bytes_; }        // of addresses
   Bytes physical() const { return physical_; }  // of memory
+  std::size_t mappings() const { return mappings_; }
 
  private:
   Device& device_;
   Bytes bytes_, physical_ = 0;
+  std::size_t mappings_ = 0;
   std::byte* base_ = nullptr;
 };
 

@@ -60,12 +60,13 @@ LaunchedCopies::Bound LaunchedCopies::compile(std::vector<Shift> shifts) const {
     make_moves(moves, reinterpret_cast<std::byte*>(shifts[k].first), copies_[k].to.bytes,
                reinterpret_cast<const std::byte*>(shifts[k].second), copies_[k].from.bytes);
   moves = in_allocations(device(), moves);
+  if (moves.empty()) return {std::move(shifts), std::nullopt};
   if (moves.size() == 1 && moves.front().count == 1) return {std::move(shifts), moves.front()};
   return {std::move(shifts), std::nullopt, device().make_table(number_, moves)};
 }
 
 void LaunchedCopies::free(const Bound& bound) const {
-  if (!bound.one) (void)error_of([&] { device().free_table(bound.table); });
+  if (bound.table) (void)error_of([&] { device().free_table(*bound.table); });
 }
 
 // What is in use cannot be given back.
@@ -93,8 +94,8 @@ void LaunchedCopies::put_on(DeviceStream stream) {
   const Bound& bound = bound_.front();
   if (bound.one)
     device().copy(stream, bound.one->to, bound.one->from, bound.one->length);
-  else
-    device().move(stream, bound.table);
+  else if (bound.table)
+    device().move(stream, *bound.table);
   record_on(stream);
 }
 

@@ -27,8 +27,8 @@ struct PlacedCopy {
 
 class LaunchedCopies {
  public:
-  // All bytes are in reach of device `number`, and there is at least one. Throws as the device
-  // does: Errc::memory, and Errc::argument for memory that is out of reach.
+  // All bytes are in reach of device `number`. Without copies it orders streams all the same.
+  // Throws as the device does: Errc::memory, and Errc::argument for memory that is out of reach.
   LaunchedCopies(std::shared_ptr<PresentDevice> devices, int number,
                  std::vector<PlacedCopy> copies);
   // Waits for what it has put into streams.
@@ -64,9 +64,9 @@ class LaunchedCopies {
   using Shift = std::pair<std::ptrdiff_t, std::ptrdiff_t>;  // of a copy's two ends
   // The copies for one place.
   struct Bound {
-    std::vector<Shift> shifts;  // of each copy
-    std::optional<Move> one;    // all of it is one contiguous copy; otherwise:
-    DeviceTable table = {};
+    std::vector<Shift> shifts;              // of each copy
+    std::optional<Move> one;                // all of it is one contiguous copy; otherwise:
+    std::optional<DeviceTable> table = {};  // none: there are no copies
   };
   static constexpr std::size_t most_places = 8;
   Bound compile(std::vector<Shift> shifts) const;

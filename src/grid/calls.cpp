@@ -5,7 +5,6 @@
 #include "base/checked.hpp"
 #include "engine/wait/agree.hpp"
 #include "grid/cell_copies.hpp"
-#include "grid/ghost_maps.hpp"
 #include "grid/grid_file.hpp"
 #include "grid/halo_grid.hpp"
 #include "grid/halo_plan.hpp"
@@ -63,11 +62,11 @@ void check_inside(const HaloGrid& grid, int subdomain, const CellBox& box) {
 
 // Ghosts that are another rank's pages cannot be written.
 void check_writable(const HaloGrid& grid, int subdomain, const CellBox& box) {
-  if (!grid.ghost_maps()) return;
+  if (!grid.shape().mapped_ghosts) return;
   const GridBox& b = grid.box(subdomain);
   for (const Region v : directions(b.dims)) {
     const auto owner = grid.shape().parts.neighbor(grid.rank(), subdomain, v);
-    if (!owner || !grid.ghost_maps()->reaches(owner->rank)) continue;
+    if (!owner || !grid.shows(owner->rank)) continue;
     CellBox common = ghost_box(b, v);
     for (int k = 0; k < b.dims; ++k)
       common.first[k] = std::max(common.first[k], box.first[k]),

@@ -72,19 +72,23 @@ GridDevice device_of_number(int number) {
   return device;
 }
 
-DeviceMemory::DeviceMemory(GridDevice device)
-    : device_(std::move(device)), held_(**device_.devices) {}
+std::size_t page_of(const GridDevice& device) {
+  const Device& all = **device.devices;
+  if (const Capability mapped = all.ability(Ability::mapped_memory); !mapped)
+    fail(Errc::argument, "storage mapped cannot be in memory of device ", device.number, ": ",
+         mapped.why_not, "; choose storage brick");
+  return all.granularity(device.number);
+}
 
 // Pinned zeros are copied once, and then what is zero already.
-std::byte* DeviceMemory::zeroed(Bytes bytes) {
+void fill_with_zeros(const GridDevice& of, std::byte* base, Bytes bytes) {
   constexpr Bytes most = Bytes{1} << 20;
-  Device& device = **device_.devices;
-  std::byte* const base = held_.allocate(MemoryKind::device, device_.number, bytes);
+  Device& device = **of.devices;
   HeldOnDevice meanwhile(device);
   Bytes done = std::min(bytes, most);
-  std::byte* const zeros = meanwhile.allocate(MemoryKind::pinned, device_.number, done);
+  std::byte* const zeros = meanwhile.allocate(MemoryKind::pinned, of.number, done);
   std::memset(zeros, 0, done);
-  const DeviceStream stream = device_.devices->stream(device_.number);
+  const DeviceStream stream = of.devices->stream(of.number);
   const std::optional<Error> failed = error_of([&] {
     device.copy(stream, base, zeros, done);
     for (Bytes some = 0; done < bytes; done += some) {
@@ -94,6 +98,14 @@ std::byte* DeviceMemory::zeroed(Bytes bytes) {
   });
   device.synchronize(stream);  // what is in use cannot be given back
   if (failed) throw *failed;
+}
+
+DeviceMemory::DeviceMemory(GridDevice device)
+    : device_(std::move(device)), held_(**device_.devices) {}
+
+std::byte* DeviceMemory::zeroed(Bytes bytes) {
+  std::byte* const base = held_.allocate(MemoryKind::device, device_.number, bytes);
+  fill_with_zeros(device_, base, bytes);
   return base;
 }
 

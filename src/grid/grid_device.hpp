@@ -27,6 +27,12 @@ GridDevice device_of_arrays(std::span<std::byte* const> arrays, const std::vecto
 // The device of this number. Throws Errc::argument where this process has none.
 GridDevice device_of_number(int number);
 
+// To whose multiples that device maps memory. Throws Errc::argument where it maps none.
+std::size_t page_of(const GridDevice& device);
+
+// Fills memory of that device with zeros. Throws as the device does.
+void fill_with_zeros(const GridDevice& device, std::byte* base, Bytes bytes);
+
 // What the library has allocated on a device, until this ends.
 class DeviceMemory {
  public:

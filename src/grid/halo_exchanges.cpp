@@ -93,16 +93,15 @@ class Builder {
     prepared.host_sends = planned->host_sends;
     prepared.recording.staged = planned->recording.staged;
     prepared.chosen = planned->chosen;
-    const auto* const staged = dynamic_cast<const StagedExchange*>(planned->by_stream);
-    const std::string own = staged ? staged->sides().describe_own() : std::string();
+    const std::string own = describe_own(planned->by_stream);
     made_.details = own + (planned->description().empty() ? "" : told + planned->description());
-    say_plan(prepared.chosen);
+    say_kind(prepared.chosen, request_.kind);
     made_.by_starts = planned->tuning.has_value();
     if (!made_.by_starts) return;
-    prepared.tell_of([planned, own](ChoiceReport& chosen) {
+    prepared.tell_of([planned, own, kind = request_.kind](ChoiceReport& chosen) {
       const std::string& description = planned->describe_now();
       chosen = planned->chosen;
-      say_plan(chosen);
+      say_kind(chosen, kind);
       return own + told + description;
     });
   }
@@ -121,16 +120,24 @@ class Builder {
       auto held = std::make_shared<Held>(planned, std::move(entrants.contenders[k].exchange));
       Prepared& prepared = add({held, held->exchange.get()});
       prepared.chosen.name(candidates[k]);
-      say_plan(prepared.chosen);
+      say_kind(prepared.chosen, request_.kind);
       prepared.recording.label += text(": ", candidates[k].label());
     }
   }
 
   static constexpr const char* told = "as an exchange between neighbors: ";
-  static void say_plan(ChoiceReport& chosen) {
+  // What becomes of messages of this rank to itself, as a line.
+  std::string describe_own(const StreamOrdered* by_stream) const {
+    if (grid().device() && grid().shape().mapped_ghosts)
+      return text("ghosts of this rank are its surface, mapped again on device ",
+                  grid().device().number, "\n");
+    const auto* const staged = dynamic_cast<const StagedExchange*>(by_stream);
+    return staged ? staged->sides().describe_own() : std::string();
+  }
+  static void say_kind(ChoiceReport& chosen, HaloKind kind) {
     const bool both = !chosen.algorithm.empty() && !chosen.variant.empty();
     chosen.variant = chosen.algorithm + (both ? ", " : "") + chosen.variant;
-    chosen.algorithm = name(HaloKind::plan);
+    chosen.algorithm = name(kind);
   }
 
   std::shared_ptr<Exchange> build_messages(HaloMemory& memory) {
@@ -169,7 +176,8 @@ class Builder {
 HaloExchanges build_exchanges(const HaloTask& task, HaloKind kind, std::size_t contenders,
                               const std::shared_ptr<const GridMark>& mark) {
   Builder builder(task, kind, mark);
-  return kind == HaloKind::plan ? builder.plans(contenders) : builder.messages();
+  return kind == HaloKind::plan || task.grid->some_on_device() ? builder.plans(contenders)
+                                                               : builder.messages();
 }
 
 }  // namespace tonari

@@ -52,7 +52,7 @@ HaloGrid::HaloGrid(const std::shared_ptr<SharedComm>& shared, GridShape shape,
   const bool same = agree(context_->comm(), error, std::span(&here, 1), &most)[0];
   some_on_device_ = most[0] != 0;
   all_on_device_ = same && some_on_device_;
-  if (!layout_->shape().mapped_ghosts) return;
+  if (!layout_->shape().mapped_ghosts || some_on_device_) return;
   run_collectively(context_->comm(), [&] {
     ghost_maps_ = std::make_unique<GhostMaps>(*context_, *layout_, *file_, views_);
   });
@@ -99,11 +99,9 @@ std::byte* HaloGrid::allocate(std::uint64_t bytes) {
 }
 
 void HaloGrid::allocate() {
+  if (shape().device) device_ = device_of_number(*shape().device);
   if (shape().storage == GridStorage::mapped) return map_storage();
-  if (shape().device) {
-    device_ = device_of_number(*shape().device);
-    on_device_ = std::make_unique<DeviceMemory>(device_);
-  }
+  if (device_) on_device_ = std::make_unique<DeviceMemory>(device_);
   for (int c = 0; c < shape().copies; ++c)
     for (int s = 0; s < subdomains(); ++s) {
       const std::uint64_t field = field_bytes(s);
@@ -115,6 +113,14 @@ void HaloGrid::allocate() {
       for (int f = 0; f < shape().fields && !shape().bricked(); ++f)
         arrays_.push_back(storage_.back() + field * static_cast<std::uint64_t>(f));
     }
+}
+
+void HaloGrid::map_on_device(Bytes bytes) {
+  shown_ = std::make_unique<ShownSurface>(device_, *layout_, bytes);
+  mappings_ = static_cast<std::int64_t>(shown_->mappings());
+  bytes_ = shown_->bytes();
+  for (int c = 0; c < shape().copies; ++c)
+    for (int s = 0; s < subdomains(); ++s) storage_.push_back(shown_->storage(*layout_, s, c));
 }
 
 void HaloGrid::map_storage() {
@@ -131,6 +137,7 @@ void HaloGrid::map_storage() {
             bricks(s).bytes(), static_cast<std::uint64_t>(shape().copies), "size of the grid"),
         "size of the grid");
   }
+  if (device_) return map_on_device(bytes_);
   check_mappings(mappings_);
   // Behind the cells a page for the words by which ranks tell each other that a copy is complete.
   const std::uint64_t all = bytes_ + (shape().mapped_ghosts ? shape().page : 0);

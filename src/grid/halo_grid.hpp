@@ -13,6 +13,7 @@
 #include "grid/ghost_maps.hpp"
 #include "grid/grid_device.hpp"
 #include "grid/grid_layout.hpp"
+#include "grid/shown_surface.hpp"
 #include "memory/mapped_file.hpp"
 #include "memory/memory.hpp"
 
@@ -38,6 +39,11 @@ class HaloGrid {
   const GridDevice& device() const { return device_; }
   bool some_on_device() const { return some_on_device_; }
   bool all_on_device() const { return all_on_device_; }  // of all ranks
+  // Whether ghosts that this rank owns are mapped, so that no message brings them.
+  bool shows(int owner) const {
+    if (ghost_maps_) return ghost_maps_->reaches(owner);
+    return shown_ && owner == rank();
+  }
 
   // bricked storages
   const BrickLayout& bricks(int subdomain) const { return layout_->bricks(subdomain); }
@@ -50,7 +56,7 @@ class HaloGrid {
   // The same as a layout on address 0.
   Layout cells(int subdomain, int copy, int field, const CellBox& box) const;
 
-  // Mapped storages: the file, and where in it a copy of a subdomain begins.
+  // Mapped storages of the host: the file, and where in it a copy of a subdomain begins.
   const MappedFile& file() const { return *file_; }
   std::uint64_t file_offset(int subdomain, int copy) const {
     return layout_->file_offset(rank(), subdomain, copy);
@@ -69,6 +75,7 @@ class HaloGrid {
   void allocate();
   std::byte* allocate(std::uint64_t bytes);
   void map_storage();
+  void map_on_device(Bytes bytes);
 
   std::size_t number(int subdomain, int copy) const { return layout_->number(subdomain, copy); }
 
@@ -78,7 +85,8 @@ class HaloGrid {
   std::vector<std::byte*> arrays_;
   std::vector<Memory> memory_;               // array, brick; of the host
   std::unique_ptr<DeviceMemory> on_device_;  // or this
-  std::vector<std::byte*> storage_;          // array, brick: the first byte of each copy
+  std::unique_ptr<ShownSurface> shown_;      // mapped, on a device
+  std::vector<std::byte*> storage_;          // unless `file_`: the first byte of each copy
   std::shared_ptr<const MappedFile> file_;   // mapped
   std::vector<View> views_;                  // mapped: copies x subdomains
   std::unique_ptr<GhostMaps> ghost_maps_;

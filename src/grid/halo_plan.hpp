@@ -14,9 +14,9 @@
 
 namespace tonari {
 
-// Messages of this rank to itself that its device copies.
+// Messages of this rank to itself that its device copies, or that mapped ghosts spare.
 struct OwnMessages {
-  std::shared_ptr<LaunchedCopies> copies = {};  // null: there are none
+  std::shared_ptr<LaunchedCopies> copies = {};  // null: the exchange has none of them
   std::size_t count = 0;
 };
 // Takes them out of `ends`. Local. Throws as the device does.

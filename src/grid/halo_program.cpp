@@ -4,15 +4,14 @@
 #include <algorithm>
 
 #include "base/setting_table.hpp"
-#include "grid/ghost_maps.hpp"
 
 namespace tonari {
 namespace {
 
 // Tells whether pieces are shown side by side instead of being sent one by one.
 bool maps(const HaloGrid& grid, HaloKind kind) {
-  return grid.shape().storage == GridStorage::mapped && kind != HaloKind::layout &&
-         kind != HaloKind::basic;
+  return grid.shape().storage == GridStorage::mapped && !grid.some_on_device() &&
+         kind != HaloKind::layout && kind != HaloKind::basic;
 }
 
 Layout view_of(const HaloGrid& grid, const HaloRequest& request, const HaloEnd& end, Views& views) {
@@ -105,8 +104,8 @@ const char* name(HaloKind kind) {
 std::vector<HaloKind> kinds_of(const HaloGrid& grid, const HaloRequest& request) {
   using enum HaloKind;
   const GridShape& shape = grid.shape();
-  if (grid.some_on_device()) return {plan};  // the others read and write cells by the host
   if (shape.mapped_ghosts) return {zero_byte};
+  if (grid.some_on_device()) return {plan};  // the others read and write cells by the host
   if (shape.storage == GridStorage::brick) return {layout, plan, basic};
   std::vector<HaloKind> kinds{plan, pack, datatypes, shift};
   if (shape.storage == GridStorage::mapped) kinds = {memmap, shift, plan, layout};
@@ -137,9 +136,9 @@ std::vector<HaloEnds> all_halo_ends(const HaloGrid& grid, const HaloRequest& req
   std::vector<const BrickLayout*> bricks;
   for (int s = 0; grid.shape().bricked() && s < grid.subdomains(); ++s)
     bricks.push_back(&grid.bricks(s));
-  std::vector<HaloEnds> steps =
-      halo_ends(grid.shape().parts, grid.rank(), bricks,
-                {request.reach, request.kind == HaloKind::shift, request.kind == HaloKind::basic});
+  std::vector<HaloEnds> steps = halo_ends(grid.shape().parts, grid.rank(), bricks,
+                                          {request.reach, request.kind == HaloKind::shift,
+                                           request.kind == HaloKind::basic, grid.some_on_device()});
   if (request.reverse)
     for (HaloEnds& ends : steps) std::swap(ends.send, ends.receive);
   return steps;
@@ -147,9 +146,7 @@ std::vector<HaloEnds> all_halo_ends(const HaloGrid& grid, const HaloRequest& req
 
 std::vector<HaloEnds> halo_ends(const HaloGrid& grid, const HaloRequest& request) {
   std::vector<HaloEnds> steps = all_halo_ends(grid, request);
-  const auto is_shown = [&](const HaloEnd& end) {
-    return grid.ghost_maps() && grid.ghost_maps()->reaches(end.link.peer);
-  };
+  const auto is_shown = [&](const HaloEnd& end) { return grid.shows(end.link.peer); };
   for (HaloEnds& ends : steps)
     std::erase_if(ends.send, is_shown), std::erase_if(ends.receive, is_shown);
   return steps;

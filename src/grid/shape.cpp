@@ -2,6 +2,7 @@
 #include "grid/shape.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "base/checked.hpp"
@@ -9,6 +10,7 @@
 #include "cells/cell_type.hpp"
 #include "engine/comm/read_topology.hpp"
 #include "engine/wait/agree.hpp"
+#include "grid/grid_device.hpp"
 #include "grid/npy_type.hpp"
 #include "memory/pages.hpp"
 #include "mpi/collective.hpp"
@@ -55,7 +57,7 @@ void read_storage(const tonari_grid_shape& given, GridShape& shape) {
   shape.interleaved = given.interleaved != 0;
   shape.huge = given.huge_pages != 0;
   shape.mapped_ghosts = given.mapped_ghosts != 0;
-  shape.page = mapped ? (given.page > 0 ? given.page : system_page()) : 0;
+  shape.page = mapped ? (given.page > 0 ? given.page : system_page()) : 0;  // the host's
   if (shape.interleaved && !shape.bricked())
     fail(Errc::argument,
          "fields can be interleaved in bricks only; choose storage brick or mapped, or leave "
@@ -71,6 +73,23 @@ void read_storage(const tonari_grid_shape& given, GridShape& shape) {
   if (mapped) check_page(shape.page, shape.huge, 0);
 }
 
+// Mapped storage on a device.
+void read_page_of_device(const tonari_grid_shape& given, GridShape& shape) {
+  if (!shape.mapped_ghosts)
+    fail(Errc::argument,
+         "storage mapped in memory of a device is for ghosts that are the surface; set "
+         "shape.mapped_ghosts, or choose storage brick, whose messages one launch packs");
+  if (shape.huge)
+    fail(Errc::argument,
+         "shape.huge_pages are pages of the host, and shape.memory is TONARI_MEMORY_DEVICE; leave "
+         "one of them 0");
+  const std::size_t least = page_of(device_of_number(given.device));
+  if (given.page % least != 0)
+    fail(Errc::argument, "shape.page is ", given.page, ", but device ", given.device,
+         " maps memory in multiples of ", least, " bytes; give one of these, or 0");
+  if (given.page == 0) shape.page = least;
+}
+
 void read_memory(const tonari_grid_shape& given, GridShape& shape) {
   if (given.memory != TONARI_MEMORY_HOST && given.memory != TONARI_MEMORY_DEVICE)
     fail(Errc::argument, "shape.memory is ", given.memory,
@@ -80,11 +99,8 @@ void read_memory(const tonari_grid_shape& given, GridShape& shape) {
          ", but shape.memory is TONARI_MEMORY_HOST; make that TONARI_MEMORY_DEVICE, or leave the "
          "device out");
   if (given.memory == TONARI_MEMORY_HOST) return;
-  if (shape.storage == GridStorage::mapped)
-    fail(Errc::argument,
-         "storage mapped shows pages of the host several times, so shape.memory cannot be "
-         "TONARI_MEMORY_DEVICE; choose storage brick or array");
   shape.device = given.device;
+  if (shape.storage == GridStorage::mapped) read_page_of_device(given, shape);
 }
 
 // What all ranks must have said alike, by name.
@@ -107,7 +123,7 @@ Members members(const tonari_grid_shape& given, const GridShape& shape) {
   add("fields", shape.fields);
   add("copies", shape.copies);
   add("interleaved", shape.interleaved);
-  add("page", shape.page);
+  add("page", shape.storage == GridStorage::mapped && given.page == 0 ? 0 : shape.page);
   add("huge_pages", shape.huge);
   add("mapped_ghosts", shape.mapped_ghosts);
   add("order", shape.order);
@@ -200,8 +216,11 @@ GridShape read_shape(MPI_Comm cart, const tonari_grid_shape* given, Output outpu
     read_memory(*given, *shape);
     mine = members(*given, *shape);
   });
-  const Ballot print = fingerprint(mine);
-  const bool same = agree(cart, error, std::span(&print, 1))[0];
+  // Devices map memory in larger pages than the host, perhaps on some ranks only.
+  const std::array ballots{Ballot(fingerprint(mine)), Ballot(shape ? shape->page : 0)};
+  std::vector<std::uint64_t> most;
+  const bool same = agree(cart, error, ballots, &most)[0];
+  shape->page = most[1];
   run_collectively(cart, [&] {
     if (!same) fail_by_name(cart, mine);
     if (given->local) return gather_cuts(cart, *given, *shape);

@@ -86,6 +86,10 @@ class BrickLayout {
   // Every region by itself (the paper's Basic), for comparison.
   std::vector<BrickPiece> send_basic(Region direction) const;
   std::vector<BrickPiece> receive_basic(Region direction) const;
+  // The same bricks without padding, where what travels is packed anyway: the same bytes at both
+  // ends, in perhaps different pieces.
+  std::vector<BrickPiece> send_bricks(Region direction) const;
+  std::vector<BrickPiece> receive_bricks(Region direction) const;
   // Dimension by dimension, as shift_send_box: equally many pieces of the same lengths at both
   // ends. Pieces that touch are joined only where they are at both ends.
   std::vector<BrickPiece> shift_send(int k, int sign, const Sides& open = {}) const;
@@ -111,6 +115,7 @@ class BrickLayout {
   bool empty_at_both_ends(Region region, Region wanted) const;
   std::vector<SurfaceRun> runs_of(Region stored, Region wanted, bool join) const;
   std::vector<BrickPiece> pieces(Region stored, const std::vector<SurfaceRun>& runs) const;
+  std::vector<BrickPiece> bricks_of(Region stored, Region wanted) const;
   std::vector<BrickPiece> all_fields(const std::vector<BrickPiece>& first_field) const;
   std::vector<BrickPiece> shift(int k, int sign, const Sides& open, Side side) const;
 

@@ -120,6 +120,22 @@ std::vector<BrickPiece> BrickLayout::receive_basic(Region direction) const {
       pieces(direction, runs_of(center(box_.dims), opposite(direction, box_.dims), false)));
 }
 
+std::vector<BrickPiece> BrickLayout::bricks_of(Region stored, Region wanted) const {
+  std::vector<BrickPiece> pieces;
+  for (const Area& area : areas_[index(stored)])
+    if (area.data > 0 && needs(wanted, order_.regions[index(area.at)], box_.dims))
+      pieces.push_back({area.first, area.data});
+  return joined(all_fields(joined(pieces)));
+}
+
+std::vector<BrickPiece> BrickLayout::send_bricks(Region direction) const {
+  return bricks_of(center(box_.dims), direction);
+}
+
+std::vector<BrickPiece> BrickLayout::receive_bricks(Region direction) const {
+  return bricks_of(direction, opposite(direction, box_.dims));
+}
+
 BrickPiece BrickLayout::message(Region direction) const {
   const std::vector<SurfaceRun> runs = runs_of(center(box_.dims), direction, true);
   if (runs.empty()) return {};

@@ -27,9 +27,10 @@ CellBox cells_of(const GridBox& box, Region direction, bool send) {
 CellBox shifted_cells(const GridBox& box, int step, int side, const Sides& open, bool send) {
   return send ? shift_send_box(box, step, side, open) : shift_ghost_box(box, step, side, open);
 }
-std::vector<BrickPiece> pieces_of(const BrickLayout& bricks, Region direction, bool regions,
-                                  bool send) {
-  if (regions) return send ? bricks.send_basic(direction) : bricks.receive_basic(direction);
+std::vector<BrickPiece> pieces_of(const BrickLayout& bricks, Region direction,
+                                  const HaloMethod& method, bool send) {
+  if (method.packed) return send ? bricks.send_bricks(direction) : bricks.receive_bricks(direction);
+  if (method.regions) return send ? bricks.send_basic(direction) : bricks.receive_basic(direction);
   return send ? bricks.send(direction) : bricks.receive(direction);
 }
 std::vector<BrickPiece> shifted_pieces(const BrickLayout& bricks, int step, int side,
@@ -147,7 +148,7 @@ std::vector<HaloEnds> halo_ends(const Decomposition& parts, int rank,
     } else {
       const BrickLayout& layout = *bricks[static_cast<std::size_t>(link.subdomain)];
       end.pieces = method.shift ? shifted_pieces(layout, step, side, open, send)
-                                : pieces_of(layout, link.direction, method.regions, send);
+                                : pieces_of(layout, link.direction, method, send);
     }
     return end;
   };

@@ -17,13 +17,15 @@ struct HaloMethod {
   Reach reach = Reach::all;
   bool shift = false;    // dimension by dimension; what earlier steps brought travels on
   bool regions = false;  // bricks: every region by itself (Zhao 2021, Basic)
+  bool packed = false;   // bricks: without padding, in pieces of any lengths
 };
 
 // The bytes that a link moves at this end, in the order in which they travel.
 struct HaloEnd {
   HaloLink link;
-  CellBox cells = {};                   // of an array
-  std::vector<BrickPiece> pieces = {};  // of bricks: of the same lengths at both ends
+  CellBox cells = {};  // of an array
+  // of bricks: of the same lengths at both ends, unless they are packed
+  std::vector<BrickPiece> pieces = {};
 };
 struct HaloEnds {
   std::vector<HaloEnd> send, receive;  // in the order of their keys

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,8 @@ struct Geometry {
   std::size_t element_bytes = 8;
   bool ours = false;      // the type has to be freed
   std::vector<int> node;  // of each rank
+  // mapped ghosts are those that a rank with memory there owns itself
+  bool some_on_device = false;
 
   std::int64_t total(int k) const {
     std::int64_t sum = 0;
@@ -375,6 +378,8 @@ class TestGrid {
  private:
   // Whether ghosts that this rank owns are its pages.
   bool shown(int other) const {
+    if (mapped_ghosts_ && g.some_on_device)
+      return g.shape.memory == TONARI_MEMORY_DEVICE && other == world_rank();
     return mapped_ghosts_ && g.node[static_cast<std::size_t>(other)] ==
                                  g.node[static_cast<std::size_t>(world_rank())];
   }
@@ -395,26 +400,26 @@ class TestGrid {
 
   // Where neighbors' pages are shown nothing may be written.
   void write_by_parts(int s, int copy, int f, const std::vector<unsigned char>& all) {
-    const tonari_box whole = g.whole(world_rank(), s);
     const Index own = g.own(world_rank(), s);
-    std::vector<unsigned char> some;
+    std::map<Index, std::vector<unsigned char>> parts;  // by side
     const unsigned char* at = all.data();
-    for_cells(whole, g.dims, [&](const Index& x) {
+    for_cells(g.whole(world_rank(), s), g.dims, [&](const Index& x) {
       Index sides{};
-      bool inside = true;
-      for (int k = 0; k < g.dims; ++k)
-        sides[k] = x[k] < 0 ? -1 : x[k] >= own[k] ? 1 : 0, inside = inside && sides[k] == 0;
-      const int other = inside ? -1 : g.neighbor(world_rank(), s, sides);
-      if (inside)
-        some.insert(some.end(), at, at + g.element_bytes);
-      else if (other < 0 || !shown(other)) {
-        void* cell = nullptr;
-        must(tonari_grid_at(grid, s, copy, f, x.data(), &cell));
-        std::memcpy(cell, at, g.element_bytes);
-      }
+      for (int k = 0; k < g.dims; ++k) sides[k] = x[k] < 0 ? -1 : x[k] >= own[k] ? 1 : 0;
+      std::vector<unsigned char>& part = parts[sides];
+      part.insert(part.end(), at, at + g.element_bytes);
       at += g.element_bytes;
     });
-    must(tonari_grid_import(grid, s, copy, f, nullptr, some.data()));
+    for (const auto& [sides, part] : parts) {
+      const int other = sides == Index{} ? -1 : g.neighbor(world_rank(), s, sides);
+      if (other >= 0 && shown(other)) continue;
+      tonari_box box{};
+      for (int k = 0; k < g.dims; ++k) {
+        box.first[k] = sides[k] < 0 ? -g.shape.lower[k] : sides[k] > 0 ? own[k] : 0;
+        box.end[k] = sides[k] < 0 ? 0 : sides[k] > 0 ? own[k] + g.shape.upper[k] : own[k];
+      }
+      must(tonari_grid_import(grid, s, copy, f, &box, part.data()));
+    }
   }
 
   std::string difference(int s, int f, const std::vector<unsigned char>& got,
@@ -457,6 +462,23 @@ inline Geometry plain_geometry(int dims, std::int64_t own, int copies = 1) {
   g.shape.copies = copies;
   g.shape.type = MPI_DOUBLE;
   g.node.assign(static_cast<std::size_t>(world_size()), 0);
+  return g;
+}
+
+// The same with all ranks along dimension 0; along the others each rank is its own neighbor.
+inline Geometry row_of_ranks(int dims, std::int64_t own, int copies = 1) {
+  Geometry g = plain_geometry(dims, own, copies);
+  g.ranks.fill(1);
+  g.ranks[0] = world_size();
+  for (int k = 0; k < dims; ++k) g.cuts[k].assign(static_cast<std::size_t>(g.ranks[k]), own);
+  return g;
+}
+
+// For mapped storage in memory of devices: on this rank, or on others only.
+inline Geometry on_device(Geometry g, bool here = true) {
+  g.some_on_device = true;
+  g.shape.memory = here ? TONARI_MEMORY_DEVICE : TONARI_MEMORY_HOST;
+  g.shape.page = 0;  // the device's
   return g;
 }
 

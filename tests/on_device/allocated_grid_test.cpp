@@ -101,9 +101,6 @@ TEST_F(AllocatedGrids, WhatCannotBe) {
   if (last) shape.device = 1;
   refuse(shape, {"shape.device is 1; there is 1 device"});
   shape = shape_on_device();
-  shape.storage = TONARI_STORAGE_MAPPED;
-  refuse(shape, {"storage mapped", "choose storage brick or array"});
-  shape = shape_on_device();
   std::vector<double> cells(16 * 16);
   void* const arrays[] = {cells.data(), cells.data()};
   refuse(shape, {"these arrays are the program's"}, TONARI_ERR_ARGUMENT, arrays);

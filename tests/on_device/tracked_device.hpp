@@ -25,7 +25,8 @@ class TrackedDevice final : private Simulated, public ForwardingDevice {
   // For programs: what they do here is not counted.
   SimulatedDevice& program() { return simulated; }
 
-  std::size_t held() const { return held_; }          // allocations, mappings, tables and events
+  // allocations, regions, mappings, tables and events
+  std::size_t held() const { return held_; }
   std::size_t launches() const { return launches_; }  // of tables and copies
   std::size_t calls() const { return calls_; }        // that may fail
   // The n-th call from now on fails; 0: none.
@@ -58,6 +59,15 @@ class TrackedDevice final : private Simulated, public ForwardingDevice {
   DeviceTable make_table(int device, std::span<const Move> moves) override {
     may_fail(Errc::memory, "no memory is left for a table");
     return counted(device_.make_table(device, moves));
+  }
+  DeviceRegion make_region(int device, Bytes bytes) override {
+    may_fail(Errc::memory, "no memory is left for a region");
+    return counted(device_.make_region(device, bytes));
+  }
+  void free_region(DeviceRegion region) override { device_.free_region(region), --held_; }
+  std::byte* map_regions(std::span<const DeviceRegion> regions) override {
+    may_fail(Errc::memory, "no addresses are left for a mapping");
+    return counted(device_.map_regions(regions));
   }
   void free_table(DeviceTable table) override { device_.free_table(table), --held_; }
   DeviceEvent make_event(int device) override {
