@@ -16,7 +16,7 @@ python := $(BUILD)/venv/bin/python
 build := $(python) tools/build.py $(BUILD)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-all test-large test-conformance test-gpu bench docs install format clean distclean
+.PHONY: help build demo test test-all test-alone test-large test-conformance test-gpu bench docs install format clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -41,6 +41,10 @@ test-all: ## the other tests: more numbers of ranks, large cases, more of the be
 	@tools/setup.sh test
 	@$(build)
 	@tools/run-tests.sh more
+
+test-alone: ## each header and source of the library compiled alone, as builds without batches do
+	@tools/setup.sh test
+	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -L '^alone$$'
 
 test-large: ## blocks of 2.5 GB through everything: needs up to 21 GB of memory, and many minutes
 	@tools/setup.sh test

@@ -12,7 +12,7 @@ source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(cd "${BUILD:-build}" && pwd)
 left_out=$build/setup/left-out
 case ${1:-} in
-    '') logs=$build/setup/test labels=(-LE '^more$') marks='not more' dist=load ;;
+    '') logs=$build/setup/test labels=(-LE '^(more|alone)$') marks='not more' dist=load ;;
     more) logs=$build/setup/test-all labels=(-L '^more$') marks=more dist=loadfile ;;
     *) echo "usage: tools/run-tests.sh [more]" >&2; exit 2 ;;
 esac

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <random>
+#include <stdexcept>
 #include <tuple>
 
 #include "base/error.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tuple>
+#include <type_traits>
 
 #include "fortran/form.hpp"
 #include "fortran/handles.hpp"

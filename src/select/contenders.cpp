@@ -2,6 +2,7 @@
 #include "select/contenders.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>

@@ -2,6 +2,8 @@
 // Long messages go in parts from where they lie to their final place. Those from one rank to
 // another are received in the order in which they are sent.
 #include "channels/control_tags.hpp"
+
+#include <tuple>
 #include "engine/wait/request_list.hpp"
 #include "mpi/mpi_error.hpp"
 #include "sparse/superstep.hpp"

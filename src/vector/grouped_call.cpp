@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exchanges of vectors in a group.
 #include <algorithm>
+#include <iterator>
 
 #include "engine/wait/agree.hpp"
 #include "vector/read_call.hpp"

@@ -2,6 +2,7 @@
 #include "vector/owned_ranges.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/error.hpp"
 

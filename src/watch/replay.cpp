@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <utility>
 
 #include "watch/matches.hpp"
 #include "watch/rehearsal.hpp"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every header compiles alone: usage: headers.py SOURCE_ROOT core|mpi|public CXX CC
 [INCLUDE_DIRECTORY...]. Public .h files also as C. Sources are compiled alone, too, since builds
-compile them in batches; headers that come first in their own source are proven by it."""
+compile them in batches. Headers that come first in their own source are proven by it."""
 
 import os
 import re
@@ -29,8 +29,7 @@ def compile_alone(compiler: list[str], file: Path, directories: list[str]) -> st
 
 
 def proven_by_its_source(root: Path, header: Path) -> bool:
-    """Its source includes it before anything else, so that the build has compiled it alone already;
-    and it is guarded."""
+    """Its source includes it before anything else, and it is guarded."""
     source = header.with_suffix(".cpp")
     if not source.is_file() or "\n#pragma once\n" not in "\n" + header.read_text(encoding="utf-8"):
         return False
@@ -40,11 +39,7 @@ def proven_by_its_source(root: Path, header: Path) -> bool:
 
 def main(root: Path, which: str, cxx: str, cc: str, mpi: list[str]) -> int:
     headers = {"core": core_headers, "mpi": other_headers, "public": public_headers}[which](root)
-    proven = {
-        header
-        for header in headers
-        if "include" not in header.parts and proven_by_its_source(root, header)
-    }
+    proven = {header for header in headers if proven_by_its_source(root, header)}
     directories = [str(root / "src"), *([str(root / "include")] if which != "core" else []), *mpi]
     no_bindings = ["-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1"]
     jobs = [

@@ -65,6 +65,6 @@ def public_headers(root: Path) -> list[Path]:
 
 
 def other_headers(root: Path) -> list[Path]:
-    return public_headers(root) + [
+    return [
         path for room, path in sources(root) if room not in CORE and path.suffix in {".hpp", ".h"}
     ]

@@ -14,6 +14,7 @@
 // block once. Partners split their common targets by rank, so the same half falls to ranks that can
 // be partners next.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "planners/graphs/graph_planner.hpp"

@@ -2,6 +2,7 @@
 #include "planners/in_place/rearrangement.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/checked.hpp"
 

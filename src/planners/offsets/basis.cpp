@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 namespace tonari {
 namespace {

@@ -3,6 +3,7 @@
 // the largest positive and negative coordinates, V = sum of the norms; round- and volume-optimal if
 // only direct neighbors on a torus can talk.
 #include <algorithm>
+#include <cmath>
 
 #include "planners/offsets/dimensions.hpp"
 
