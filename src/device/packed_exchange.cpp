@@ -2,6 +2,9 @@
 #include "device/packed_exchange.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
 
 namespace tonari {
 namespace {
@@ -9,8 +12,26 @@ namespace {
 std::vector<PackedKey> keys(std::span<const PackedMessage> messages) {
   std::vector<PackedKey> keys;
   for (const PackedMessage& message : messages)
-    keys.push_back({message.peer, message.tag, message.layout.bytes()});
+    keys.push_back(
+        {message.peer, message.tag, message.layout.bytes(), message.piece, message.step});
   return keys;
+}
+
+bool has_slot(const PackedMessage& in) { return in.from < 0; }
+
+std::vector<PackedKey> keys_with_slots(std::span<const PackedMessage> in) {
+  std::vector<PackedMessage> with;
+  std::ranges::copy_if(in, std::back_inserter(with), has_slot);
+  return keys(with);
+}
+
+std::vector<std::size_t> slots_of(std::span<const PackedMessage> in) {
+  std::vector<std::size_t> slots;
+  std::size_t next = 0;
+  for (const PackedMessage& message : in) slots.push_back(has_slot(message) ? next++ : 0);
+  for (std::size_t k = 0; k < in.size(); ++k)
+    if (!has_slot(in[k])) slots[k] = slots[static_cast<std::size_t>(in[k].from)];
+  return slots;
 }
 
 Layout contiguous(Bytes bytes) {
@@ -37,7 +58,8 @@ PackedExchange::PackedExchange(Device& device, int number, std::int32_t rank,
       rank_(rank),
       in_(std::move(in)),
       out_(std::move(out)),
-      inbox_(lay_out_inbox(rank, keys(in_), keys(out_))),
+      slots_of_(slots_of(in_)),
+      inbox_(lay_out_inbox(rank, keys_with_slots(in_), keys(out_))),
       held_(device),
       theirs_(device),
       gathers_(device),
@@ -47,26 +69,53 @@ PackedExchange::PackedExchange(Device& device, int number, std::int32_t rank,
   own_ = held_.stream(number);
   unpacked_ = held_.event(number);
   for (Parity& parity : parities_) parity.packed = held_.event(number);
+  find_forwards();
   find_flags_here();
   clear_flags();
+}
+
+// Ascending, and only those that this rank has something to send in.
+void PackedExchange::find_forwards() {
+  std::set<std::int32_t> steps;
+  for (const PackedMessage& message : out_)
+    if (message.step > 0) steps.insert(message.step);
+  for (const std::int32_t step : steps) forwards_.emplace_back(device_, step);
+  if (!forwards_.empty()) forwarded_ = held_.event(number_);
+}
+
+// The first that needs what a flag tells of waits for it, and what follows is behind that.
+PackedExchange::Flags& PackedExchange::awaiting(const PackedFlags& flags, std::size_t parity) {
+  const auto told = [&](const PackedMessage& in) {
+    return in.peer == flags.peer && in.step == flags.step;
+  };
+  for (Forward& forward : forwards_)
+    for (const PackedMessage& message : out_)
+      if (message.step == forward.step && message.from >= 0 &&
+          told(in_[static_cast<std::size_t>(message.from)]))
+        return forward.awaited[parity];
+  return parities_[parity].arrived;
 }
 
 void PackedExchange::find_flags_here() {
   for (std::size_t p = 0; p < 2; ++p) {
     for (const PackedFlags& flags : inbox_.arrived)
-      parities_[p].arrived.push_back(word(memory_, flags.flag(p)));
+      awaiting(flags, p).push_back(word(memory_, flags.flag(p)));
     for (const PackedFlags& flags : inbox_.taken)
       parities_[p].taken.push_back(word(memory_, flags.flag(p)));
   }
 }
 
+std::span<const FlagValue> PackedExchange::all_here(std::uint64_t value) {
+  values_.clear();
+  for (std::size_t p = 0; p < 2; ++p)
+    for (const std::vector<PackedFlags>* flags : {&inbox_.arrived, &inbox_.taken})
+      for (const PackedFlags& one : *flags) values_.push_back({word(memory_, one.flag(p)), value});
+  return values_;
+}
+
 // Before any peer knows of them.
 void PackedExchange::clear_flags() {
-  values_.clear();
-  for (const Parity& parity : parities_)
-    for (const Flags* flags : {&parity.arrived, &parity.taken})
-      for (std::uint64_t* flag : *flags) values_.push_back({flag, 0});
-  device_.write_flags(own_, values_);
+  device_.write_flags(own_, all_here(0));
   device_.record(own_, unpacked_);
   device_.synchronize(unpacked_);
 }
@@ -96,48 +145,82 @@ PackedExchange::Peer PackedExchange::peer(std::int32_t rank, const PackedOffers&
 }
 
 void PackedExchange::find_flags_there(const PackedOffers& offers) {
-  const auto find = [&](std::int32_t to, auto theirs, auto mine) {
+  const auto find = [&](std::int32_t to, auto theirs, std::int32_t step, auto mine) {
     const auto [inbox, memory] = peer(to, offers);
-    const PackedFlags& flags = find_flags(inbox.*theirs, rank_, inbox.bytes);
-    for (std::size_t p = 0; p < 2; ++p) (parities_[p].*mine).push_back(word(memory, flags.flag(p)));
+    const PackedFlags& flags = find_flags(inbox.*theirs, rank_, step, inbox.bytes);
+    for (std::size_t p = 0; p < 2; ++p) mine(p).push_back(word(memory, flags.flag(p)));
   };
-  for (const PackedFlags& flags : inbox_.taken)
-    find(flags.peer, &PackedInbox::arrived, &Parity::arrived_at_peers);
-  for (const PackedFlags& flags : inbox_.arrived)
-    find(flags.peer, &PackedInbox::taken, &Parity::taken_at_peers);
+  const auto tell = [&](std::int32_t step, auto mine) {
+    std::set<std::int32_t> peers;
+    for (const PackedMessage& message : out_)
+      if (message.step == step && message.peer != rank_) peers.insert(message.peer);
+    for (const std::int32_t to : peers) find(to, &PackedInbox::arrived, step, mine);
+  };
+  tell(0, [&](std::size_t p) -> Flags& { return parities_[p].arrived_at_peers; });
+  for (Forward& forward : forwards_)
+    tell(forward.step, [&](std::size_t p) -> Flags& { return forward.told[p]; });
+  std::set<std::int32_t> senders;
+  for (const PackedFlags& flags : inbox_.arrived) senders.insert(flags.peer);
+  for (const std::int32_t from : senders)
+    find(from, &PackedInbox::taken, 0,
+         [&](std::size_t p) -> Flags& { return parities_[p].taken_at_peers; });
 }
 
 void PackedExchange::find_slots_there(const PackedOffers& offers) {
   for (const PackedMessage& message : out_) {
     const auto [inbox, memory] = peer(message.peer, offers);
-    const PackedSlots& slots = find_slots(inbox, {rank_, message.tag, message.layout.bytes()});
+    const PackedSlots& slots = find_slots(
+        inbox, {rank_, message.tag, message.layout.bytes(), message.piece, message.step});
     slots_there_.push_back({memory + slots.slot(0), memory + slots.slot(1)});
   }
 }
 
-std::vector<Move> PackedExchange::gather(std::size_t parity, const Shifts& shifts) const {
+// Here, of one of in_.
+std::byte* PackedExchange::slot(std::size_t in, std::size_t parity) const {
+  return memory_ + inbox_.slots[slots_of_[in]].slot(parity);
+}
+
+std::vector<Move> PackedExchange::gather(std::int32_t step, std::size_t parity,
+                                         const Shifts& shifts) const {
   std::vector<Move> moves;
-  for (std::size_t k = 0; k < out_.size(); ++k)
-    make_moves(moves, slots_there_[k][parity], contiguous(out_[k].layout.bytes()),
-               shifted(out_[k].base, shifts[k]), out_[k].layout);
+  for (std::size_t k = 0; k < out_.size(); ++k) {
+    const PackedMessage& out = out_[k];
+    if (out.step != step) continue;
+    const Layout packed = contiguous(out.layout.bytes());
+    if (out.from < 0)
+      make_moves(moves, slots_there_[k][parity], packed, shifted(out.base, shifts[k]), out.layout);
+    else
+      make_moves(moves, slots_there_[k][parity], packed,
+                 slot(static_cast<std::size_t>(out.from), parity), packed);
+  }
   return moves;
 }
 
 std::vector<Move> PackedExchange::scatter(std::size_t parity, const Shifts& shifts) const {
   std::vector<Move> moves;
   for (std::size_t k = 0; k < in_.size(); ++k)
-    make_moves(moves, shifted(in_[k].base, shifts[k]), in_[k].layout,
-               memory_ + inbox_.slots[k].slot(parity), contiguous(in_[k].layout.bytes()));
+    if (!in_[k].only_passed_on)
+      make_moves(moves, shifted(in_[k].base, shifts[k]), in_[k].layout, slot(k, parity),
+                 contiguous(in_[k].layout.bytes()));
   return moves;
 }
 
 void PackedExchange::compile(Shifts out, Shifts in, const std::function<void()>& check) {
-  const bool gathers = !gathers_.use(out), scatters = !scatters_.use(in);
-  const bool replaces = (gathers && gathers_.full()) || (scatters && scatters_.full());
+  using Gathers = std::pair<std::int32_t, PlacedTables*>;  // of a step
+  std::vector<Gathers> gathers;
+  bool replaces = false;
+  const auto lacks = [&](PlacedTables& tables, const Shifts& place) {
+    const bool lacking = !tables.use(place);
+    replaces = replaces || (lacking && tables.full());
+    return lacking;
+  };
+  if (lacks(gathers_, out)) gathers.emplace_back(0, &gathers_);
+  for (Forward& forward : forwards_)
+    if (lacks(forward.gathers, out)) gathers.emplace_back(forward.step, &forward.gathers);
+  const bool scatters = lacks(scatters_, in);
   while (replaces && !complete()) check();
-  if (gathers)
-    gathers_.add(std::move(out), number_,
-                 [&](std::size_t p, const Shifts& to) { return gather(p, to); });
+  for (const auto& [step, tables] : gathers)
+    tables->add(out, number_, [&](std::size_t p, const Shifts& to) { return gather(step, p, to); });
   if (scatters)
     scatters_.add(std::move(in), number_,
                   [&](std::size_t p, const Shifts& to) { return scatter(p, to); });
@@ -199,7 +282,8 @@ void PackedExchange::wait_on(DeviceStream stream) {
   if (started_ == waited_) fail(Errc::active, "no exchange is in flight; start one first");
   const std::int64_t exchange = ++waited_;
   const Parity& parity = parities_[exchange % 2];
-  device_.wait_event(stream, parity.packed);  // the program's bytes may be both sent and received
+  // the program's bytes may be both sent and received
+  device_.wait_event(stream, forward(exchange));
   device_.wait_event(stream, unpacked_);
   device_.wait_flags(stream, all(parity.arrived, exchange));
   device_.move(stream, scatters_.table(exchange % 2));
@@ -222,6 +306,7 @@ void PackedExchange::leave() {
 
 void PackedExchange::close() {
   gathers_.clear();
+  for (Forward& forward : forwards_) forward.gathers.clear();
   if (const std::optional<Error> error = theirs_.give_back()) throw *error;
 }
 

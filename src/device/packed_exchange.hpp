@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One step of an exchange between ranks that map each other's device memory, in the order of
-// streams: the host only puts work into streams and never waits for it.
+// An exchange between ranks that map each other's device memory, in the order of streams: the host
+// only puts work into streams and never waits for it.
 //
 //   start_on   | previous unpacking | slots are free | gather | arrived at peers |
 //   wait_on    | own packing | previous unpacking | all arrived | scatter | taken at peers |
 //
 // One launch gathers all messages straight into the slots of the ranks that receive them, and one
 // scatters all. Messages of a rank to itself take slots, but no flags: events order them.
+//
+// Where blocks are passed on, messages have steps. A launch per step gathers what has come from the
+// slots where it lies, and from the program's memory, into slots of the next ranks. wait_on puts
+// these launches into a stream of the exchange; the scatter waits for them (packed_forward.cpp):
+//
+//   own stream | own packing | (some arrived | gather | arrived at peers), for each later step |
 //
 // Two exchanges may be in flight: they use the two parities of slots and flags. The n-th wait_on
 // belongs to the n-th start_on, whatever streams they use.
@@ -18,6 +24,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <span>
 #include <vector>
@@ -36,6 +43,11 @@ struct PackedMessage {
   std::byte* base = nullptr;       // in reach of the device; the program's as long as it is used
   Layout layout;
   std::size_t space = 0;  // that the memory moves with (PackedExchange::move_to); 0: it stays
+  std::int32_t piece = 0, step = 0;  // as in PackedKey
+  // Not below 0: the bytes lie in the slot of this one of the incoming messages. One that goes out
+  // is gathered from there; one that comes in has no slot, and is a further place for the bytes.
+  std::int32_t from = -1;
+  bool only_passed_on = false;  // one that comes in is not unpacked: the layout tells its bytes
 };
 
 using PackedOffers = std::map<std::int32_t, PackedOffer>;  // by rank
@@ -57,7 +69,8 @@ class PackedExchange {
   void connect(const PackedOffers& offers);
 
   // Packs what the stream holds before, and what was unpacked by calls before this one. While two
-  // are in flight, no byte may be both sent and received. Throws Errc::active if two are, or if the
+  // are in flight, no byte may be both sent and received. What is sent in a later step stays as it
+  // is until wait_on. Throws Errc::active if two are, or if the
   // stream is captured, and Errc::argument before it is connected or with another device's stream.
   void start_on(DeviceStream stream);
   // What the stream gets afterwards sees what has come. Throws Errc::active if none is in flight,
@@ -101,9 +114,19 @@ class PackedExchange {
     Flags arrived, taken;                    // here, which peers write
     Flags arrived_at_peers, taken_at_peers;  // which this rank writes
   };
+  // A step behind the first one.
+  struct Forward {
+    explicit Forward(Device& device, std::int32_t which) : step(which), gathers(device) {}
+    std::int32_t step;
+    PlacedTables gathers;
+    std::array<Flags, 2> awaited, told;  // here and at peers, by parity
+  };
 
   void check_abilities() const;
+  void find_forwards();
   void find_flags_here();
+  Flags& awaiting(const PackedFlags& flags, std::size_t parity);
+  std::span<const FlagValue> all_here(std::uint64_t value);
   void clear_flags();
   struct Peer {  // its memory as this rank sees it
     const PackedInbox& inbox;
@@ -113,9 +136,12 @@ class PackedExchange {
   void find_flags_there(const PackedOffers& offers);
   void find_slots_there(const PackedOffers& offers);
   using Shifts = PlacedTables::Shifts;  // of each message
-  std::vector<Move> gather(std::size_t parity, const Shifts& shifts) const;
+  std::byte* slot(std::size_t in, std::size_t parity) const;
+  std::vector<Move> gather(std::int32_t step, std::size_t parity, const Shifts& shifts) const;
   std::vector<Move> scatter(std::size_t parity, const Shifts& shifts) const;
   void compile(Shifts out, Shifts in, const std::function<void()>& check);
+  // Puts the later steps into the own stream. Returns what to wait for before the scatter.
+  DeviceEvent forward(std::int64_t exchange);
   std::span<const FlagValue> all(const Flags& flags, std::int64_t value);
   void check_stream(DeviceStream stream) const;
 
@@ -123,14 +149,16 @@ class PackedExchange {
   int number_;
   std::int32_t rank_;
   std::vector<PackedMessage> in_, out_;
+  std::vector<std::size_t> slots_of_;  // for each of in_: which of the inbox
   PackedInbox inbox_;
   HeldOnDevice held_, theirs_;  // of this rank, and of others
   PlacedTables gathers_, scatters_;
+  std::list<Forward> forwards_;
   std::vector<std::array<std::byte*, 2>> slots_there_;  // for each of out_, by parity
   std::byte* memory_ = nullptr;                         // the inbox's
   std::map<std::int32_t, std::byte*> peers_;
   DeviceStream own_;  // for what no stream of the program waits for
-  DeviceEvent unpacked_;
+  DeviceEvent unpacked_, forwarded_;
   std::array<Parity, 2> parities_;
   std::vector<FlagValue> values_;          // room for a list of flags
   std::int64_t started_ = 0, waited_ = 0;  // so many exchanges

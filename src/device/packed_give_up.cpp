@@ -9,12 +9,7 @@ namespace tonari {
 // enough for what waited for them.
 void PackedExchange::give_up(DeviceStream by) noexcept {
   (void)error_of([&] {
-    values_.clear();
-    for (const Parity& parity : parities_)
-      for (const Flags* flags : {&parity.arrived, &parity.taken})
-        for (std::uint64_t* flag : *flags)
-          values_.push_back({flag, static_cast<std::uint64_t>(started_) + 2});
-    device_.write_flags(by, values_);
+    device_.write_flags(by, all_here(static_cast<std::uint64_t>(started_) + 2));
     device_.wait_event(own_, unpacked_);
   });
   // There is none if the start has failed before.

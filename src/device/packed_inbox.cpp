@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "memory/memory.hpp"
 
@@ -10,16 +11,16 @@ namespace tonari {
 namespace {
 
 constexpr Bytes slot_alignment = 128;  // of what a launch writes and reads
-constexpr Bytes two_flags = 2 * sizeof(std::uint64_t);
+enum class Each : std::uint8_t { peer, step_of_a_peer };
 
-std::vector<PackedFlags> flags_of(std::int32_t rank, std::span<const PackedKey> keys,
+std::vector<PackedFlags> flags_of(Each each, std::int32_t rank, std::span<const PackedKey> keys,
                                   Bytes& bytes) {
-  std::set<std::int32_t> peers;
+  std::set<std::pair<std::int32_t, std::int32_t>> peers;
   for (const PackedKey& key : keys)
-    if (key.peer != rank) peers.insert(key.peer);
+    if (key.peer != rank) peers.emplace(key.peer, each == Each::peer ? 0 : key.step);
   std::vector<PackedFlags> flags;
-  for (const std::int32_t peer : peers) {
-    flags.push_back({peer, bytes});
+  for (const auto& [peer, step] : peers) {
+    flags.push_back({peer, bytes, step});
     bytes += two_flags;
   }
   return flags;
@@ -36,8 +37,8 @@ void check_place(Bytes at, Bytes bytes, Bytes alignment, Bytes memory) {
 PackedInbox lay_out_inbox(std::int32_t rank, std::span<const PackedKey> in,
                           std::span<const PackedKey> out) {
   PackedInbox inbox;
-  inbox.arrived = flags_of(rank, in, inbox.bytes);
-  inbox.taken = flags_of(rank, out, inbox.bytes);
+  inbox.arrived = flags_of(Each::step_of_a_peer, rank, in, inbox.bytes);
+  inbox.taken = flags_of(Each::peer, rank, out, inbox.bytes);
   for (const PackedKey& key : in) {
     const Bytes each = round_up(key.bytes, slot_alignment);
     inbox.bytes = round_up(inbox.bytes, slot_alignment);
@@ -51,8 +52,10 @@ PackedInbox lay_out_inbox(std::int32_t rank, std::span<const PackedKey> in,
 
 const PackedSlots& find_slots(const PackedInbox& inbox, const PackedKey& wanted) {
   for (const PackedSlots& slots : inbox.slots) {
-    if (slots.key.peer != wanted.peer || slots.key.tag != wanted.tag) continue;
-    if (slots.key.bytes != wanted.bytes) break;
+    if (slots.key.peer != wanted.peer || slots.key.tag != wanted.tag ||
+        slots.key.piece != wanted.piece)
+      continue;
+    if (slots.key.bytes != wanted.bytes || slots.key.step != wanted.step) break;
     check_place(slots.at, slots.each, slot_alignment, inbox.bytes);
     check_place(slots.at + slots.each, std::max(slots.each, wanted.bytes), slot_alignment,
                 inbox.bytes);
@@ -62,9 +65,10 @@ const PackedSlots& find_slots(const PackedInbox& inbox, const PackedKey& wanted)
        " bytes of rank ", wanted.peer, "; both ends must know the same messages");
 }
 
-const PackedFlags& find_flags(std::span<const PackedFlags> flags, std::int32_t peer, Bytes memory) {
-  const auto found = std::find_if(flags.begin(), flags.end(),
-                                  [&](const PackedFlags& one) { return one.peer == peer; });
+const PackedFlags& find_flags(std::span<const PackedFlags> flags, std::int32_t peer,
+                              std::int32_t step, Bytes memory) {
+  const auto found = std::ranges::find_if(
+      flags, [&](const PackedFlags& one) { return one.peer == peer && one.step == step; });
   if (found == flags.end())
     fail(Errc::mismatch, "a peer of rank ", peer,
          " has no flag for it; both ends must know the same messages");

@@ -2,6 +2,7 @@
 #include "device/packed_offer.hpp"
 
 #include <cstring>
+#include <set>
 #include <type_traits>
 
 namespace tonari {
@@ -22,8 +23,14 @@ Bytes place_of(std::span<const PackedFlags> flags, std::int32_t peer) {
   return no_flag;
 }
 
-void add_flag(std::vector<PackedFlags>& flags, std::int32_t peer, Bytes at) {
-  if (at != no_flag) flags.push_back({peer, at});
+// Flags of the steps of one peer follow each other, the first one at `at`.
+void add_flags(std::vector<PackedFlags>& flags, std::int32_t peer, Bytes at,
+               const std::set<std::int32_t>& steps) {
+  for (const std::int32_t step : steps) {
+    if (at == no_flag) return;
+    flags.push_back({peer, at, step});
+    at += two_flags;
+  }
 }
 
 }  // namespace
@@ -53,11 +60,14 @@ PackedOffer read_offer(std::span<const std::byte> bytes, std::int32_t reader) {
   std::memcpy(static_cast<void*>(&head), bytes.data(), sizeof head);
   PackedOffer offer{head.memory, {}};
   offer.inbox.bytes = head.bytes;
-  add_flag(offer.inbox.arrived, reader, head.arrived);
-  add_flag(offer.inbox.taken, reader, head.taken);
-  for (std::size_t at = sizeof head; at < bytes.size(); at += sizeof(PackedSlots))
-    std::memcpy(static_cast<void*>(&offer.inbox.slots.emplace_back()), &bytes[at],
-                sizeof(PackedSlots));
+  std::set<std::int32_t> steps;
+  for (std::size_t at = sizeof head; at < bytes.size(); at += sizeof(PackedSlots)) {
+    PackedSlots& slots = offer.inbox.slots.emplace_back();
+    std::memcpy(static_cast<void*>(&slots), &bytes[at], sizeof slots);
+    steps.insert(slots.key.step);
+  }
+  add_flags(offer.inbox.arrived, reader, head.arrived, steps);
+  add_flags(offer.inbox.taken, reader, head.taken, {0});
   return offer;
 }
 

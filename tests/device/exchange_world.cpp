@@ -92,6 +92,65 @@ WorldShape passing_around() {
   return shape;
 }
 
+WorldShape relaying() {
+  WorldShape shape{"relaying", 3, 30, {}};
+  for (std::int32_t rank = 0; rank < 3; ++rank) {
+    const std::int32_t next = (rank + 1) % 3, last = (rank + 2) % 3;
+    shape.messages.push_back({rank, last, 0, {0, 2, 3}, {20, 22, 21}, next});
+    shape.messages.push_back({rank, last, 1, {5}, {24}, next});
+    shape.messages.push_back({rank, next, 2, {1, 4, 7}, {12, 14, 16}});
+    shape.messages.push_back({rank, next, 3, {6, 8}, {26, 28}, last});
+  }
+  return shape;
+}
+
+WorldShape joining() {
+  return {"joining",
+          4,
+          30,
+          {{0, 2, 0, {0, 2, 4}, {20, 22, 24}, 1},
+           {3, 2, 1, {1, 2}, {25, 26}, 1},
+           {1, 2, 2, {5, 7}, {27, 28}, 1},
+           {1, 0, 0, {3, 5}, {20, 22}},
+           {2, 1, 0, {0, 1}, {20, 21}}}};
+}
+
+WorldShape passing_twice() {
+  WorldShape shape{"passing_twice", 3, 6, {}, true};
+  for (std::int32_t rank = 0; rank < 3; ++rank)
+    shape.messages.push_back({rank, (rank + 2) % 3, 7, {1, 3, 5}, {1, 3, 5}, (rank + 1) % 3});
+  return shape;
+}
+
+namespace {
+
+// What a rank has of a message: it sends it, passes it on, or receives it.
+void add_message(std::int32_t rank, std::byte* memory, const WorldMessage& message,
+                 std::vector<PackedMessage>& in, std::vector<PackedMessage>& out) {
+  const auto& [from, to, tag, source, target, via] = message;
+  const bool passed_on = via >= 0 && via != from;
+  const std::int32_t later = via < 0 ? 0 : 1;  // where it leaves by its last hop
+  if (from == rank) {
+    out.push_back({passed_on ? via : to, tag, memory, layout_of(source)});
+    if (!passed_on) out.back().piece = out.back().step = later;
+  }
+  if (passed_on && via == rank) {
+    PackedMessage passed{from, tag, nullptr, {}};
+    passed.layout.add(0, 8 * source.size());
+    passed.only_passed_on = true;
+    in.push_back(passed);
+    passed.peer = to, passed.piece = passed.step = later,
+    passed.from = static_cast<std::int32_t>(in.size()) - 1;
+    out.push_back(passed);
+  }
+  if (to == rank) {
+    in.push_back({passed_on ? via : from, tag, memory, layout_of(target)});
+    in.back().piece = in.back().step = later;
+  }
+}
+
+}  // namespace
+
 // ---- making
 
 ExchangeWorld::ExchangeWorld(const WorldShape& shape, const SimulatedOptions& options,
@@ -110,6 +169,7 @@ ExchangeWorld::ExchangeWorld(const WorldShape& shape, const SimulatedOptions& op
 
 void ExchangeWorld::make(std::int32_t number) {
   Rank& rank = ranks_.emplace_back();
+  rank.number = number;
   rank.memory = device_.allocate(MemoryKind::device, 0, 8 * Bytes{shape_.words});
   std::memset(device_.on_device(rank.memory), 0, 8 * shape_.words);
   for (std::size_t k = 0; k < streams_of_a_rank; ++k)
@@ -117,15 +177,15 @@ void ExchangeWorld::make(std::int32_t number) {
   rank.event = device_.make_event(0);
   rank.last = rank.waited = rank.streams[0];
   std::vector<PackedMessage> in, out;
-  for (const auto& [from, to, tag, source, target] : shape_.messages) {
-    if (from == number) out.push_back({to, tag, rank.memory, layout_of(source)});
-    if (to == number) in.push_back({from, tag, rank.memory, layout_of(target)});
+  for (const WorldMessage& message : shape_.messages) {
+    const auto& [from, to, tag, source, target, via] = message;
+    add_message(number, rank.memory, message, in, out);
     if (from == number) rank.sources.insert(rank.sources.end(), source.begin(), source.end());
     if (to == number) rank.targets.insert(rank.targets.end(), target.begin(), target.end());
   }
   rank.source_bytes = bytes_of(rank.memory, rank.sources);
   rank.target_bytes = bytes_of(rank.memory, rank.targets);
-  enter("make");
+  enter(rank, "make");
   rank.exchange =
       std::make_unique<PackedExchange>(mutated_, 0, number, std::move(in), std::move(out));
 }
@@ -164,7 +224,8 @@ void ExchangeWorld::plan(SimulatedRandom& random) {
     if (!shape_.passes_on || random.below(4) == 0) plan_all(Kind::produce, random);
     plan_all(Kind::start, random);
     const bool beside = two && random.below(2) == 0;
-    if (two && !beside) plan_all(Kind::produce, random);
+    // what leaves in a later step stays as it is until the wait
+    if (two && !beside && !shape_.relays()) plan_all(Kind::produce, random);
     if (two) plan_all(Kind::start, random, false, beside);
     const bool between = random.below(2) == 0;
     plan_all(Kind::wait, random);
@@ -253,14 +314,14 @@ void ExchangeWorld::issue(Rank& rank, const Step& step) {
 void ExchangeWorld::start(Rank& rank, const Step& step) {
   if (!step.beside) rank.before_start = rank.last;
   follow(rank, step.stream, rank.before_start);
-  enter("start_on");
+  enter(rank, "start_on");
   rank.exchange->start_on(step.stream);
   rank.last = step.stream;
 }
 
 void ExchangeWorld::wait(Rank& rank, const Step& step) {
   if (step.behind_consumer) follow(rank, step.stream, rank.last);
-  enter("wait_on");
+  enter(rank, "wait_on");
   rank.exchange->wait_on(step.stream);
   rank.waited = step.stream;
 }
@@ -313,7 +374,7 @@ void ExchangeWorld::finish(std::uint64_t seed) {
     if (alone_ && ++polls == most_polls) throw std::runtime_error("an exchange does not end");
   };
   for (Rank& rank : ranks_) {
-    enter("finish");
+    enter(rank, "finish");
     rank.exchange->finish(check);
   }
   complete();

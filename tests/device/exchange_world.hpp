@@ -4,6 +4,7 @@
 // which stream, how the ranks' calls interleave, and in which order the streams run.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -22,6 +23,8 @@ using Words = std::vector<std::uint32_t>;
 struct WorldMessage {
   std::int32_t from, to, tag;
   Words source, target;
+  // A rank that passes it on; -1: it goes straight; `from`: straight, in the step behind the first.
+  std::int32_t via = -1;
 };
 
 struct WorldShape {
@@ -31,6 +34,13 @@ struct WorldShape {
   std::vector<WorldMessage> messages;
   // Words are both source and target: each exchange passes on what the last one brought.
   bool passes_on = false;
+
+  bool relays(std::int32_t rank) const {
+    return std::ranges::count(messages, rank, &WorldMessage::via) > 0;
+  }
+  bool relays() const {
+    return std::ranges::any_of(messages, [](const WorldMessage& m) { return m.via >= 0; });
+  }
 };
 
 // Each rank has 4^3 cells with ghosts, and 26 messages to its neighbors on a periodic grid: all to
@@ -39,6 +49,9 @@ WorldShape own_neighbors();
 WorldShape two_neighbors();
 WorldShape one_way();         // three ranks; nobody hears of those that it sends to
 WorldShape passing_around();  // three ranks in a ring
+WorldShape relaying();        // three ranks, each between the two others
+WorldShape joining();         // one rank sends what it has together with what it gets from two
+WorldShape passing_twice();   // three ranks in a ring, from one to the next but one
 
 // Another kind of device over the simulated one, with the same addresses, streams and events.
 using Over = std::function<std::unique_ptr<Device>(SimulatedDevice&)>;
@@ -72,6 +85,7 @@ class ExchangeWorld {
     bool behind_consumer = false, beside = false;
   };
   struct Rank {
+    std::int32_t number = 0;
     std::byte* memory = nullptr;
     std::vector<DeviceStream> streams;
     DeviceEvent event;
@@ -86,7 +100,10 @@ class ExchangeWorld {
 
   void make(std::int32_t number);
   void begin(std::uint64_t seed);
-  void enter(const std::string& function) { mutated_.enter(function); }
+  // Who relays does more, so what it calls counts by itself.
+  void enter(const Rank& rank, const std::string& function) {
+    mutated_.enter(shape_.relays(rank.number) ? "relaying " + function : function);
+  }
   void plan(SimulatedRandom& random);
   void plan_all(Step::Kind kind, SimulatedRandom& random, bool behind_consumer = false,
                 bool beside = false);

@@ -22,7 +22,8 @@ namespace tonari::test {
 namespace {
 
 std::vector<WorldShape> shapes() {
-  return {own_neighbors(), two_neighbors(), one_way(), passing_around()};
+  return {own_neighbors(), two_neighbors(), one_way(),      passing_around(),
+          relaying(),      joining(),       passing_twice()};
 }
 
 // Cases on one world, the last of which ends it. Returns what is wrong.
@@ -61,9 +62,9 @@ std::size_t occurrences(const std::string& text, const std::string& part) {
   return count;
 }
 
-// So many calls that order something does the source have.
-std::size_t ordering_calls_in_source() {
-  std::ifstream file(std::string(TONARI_GOLDENS) + "/../../src/device/packed_exchange.cpp");
+// So many calls that order something does a source have.
+std::size_t ordering_calls_in(const std::string& source_file) {
+  std::ifstream file(std::string(TONARI_GOLDENS) + "/../../src/device/" + source_file);
   const std::string source{std::istreambuf_iterator<char>(file), {}};
   std::size_t count = 0;
   for (const char* call :
@@ -92,10 +93,14 @@ bool caught(const WorldShape& shape, bool watch_order, const Mutant& mutant) {
 struct Count {
   std::set<std::string> caught, missed, calls;
 };
-Count count_mutants(bool watch_order) {
+Count count_mutants(bool watch_order, bool relay) {
   Count count;
   for (const WorldShape& shape : shapes()) {
-    const std::vector<OrderingCall> calls = calls_of(shape);
+    if (shape.relays() != relay) continue;
+    std::vector<OrderingCall> calls = calls_of(shape);
+    std::erase_if(calls, [&](const OrderingCall& call) {
+      return call.function.starts_with("relaying") != relay;
+    });
     for (const OrderingCall& call : calls) count.calls.insert(text(call.function, call.number));
     for (const Mutant& mutant : mutants_of(calls))
       if (!count.caught.contains(mutant.name))
@@ -106,10 +111,15 @@ Count count_mutants(bool watch_order) {
 }
 
 void expect_all_caught(bool watch_order) {
-  const Count count = count_mutants(watch_order);
-  EXPECT_EQ(count.calls.size(), ordering_calls_in_source());
+  const std::size_t calls = ordering_calls_in("packed_exchange.cpp");
+  const Count count = count_mutants(watch_order, false);
+  EXPECT_EQ(count.calls.size(), calls);
   EXPECT_EQ(count.missed, std::set<std::string>{});
   EXPECT_EQ(count.caught.size(), 33u);
+  const Count relaying = count_mutants(watch_order, true);
+  EXPECT_EQ(relaying.calls.size(), calls + ordering_calls_in("packed_forward.cpp"));
+  EXPECT_EQ(relaying.missed, std::set<std::string>{});
+  EXPECT_EQ(relaying.caught.size(), 51u);
 }
 
 TEST(PackedExchange, AllThatOrdersIsNeeded) { expect_all_caught(true); }
@@ -329,6 +339,41 @@ TEST(PackedExchange, GivingUpLetsStreamsGoOn) {
   }
 }
 
+// Nor do streams wait where a rank would pass on what never comes.
+TEST(PackedExchange, GivingUpLetsStepsGoOn) {
+  for (const int starts : {1, 2}) {
+    Pair p;
+    PackedMessage passed = p.message(0, 0), on = passed;
+    passed.only_passed_on = true;
+    on.peer = 2, on.step = 1, on.from = 0;
+    PackedExchange exchange(p.device, 0, 1, {passed}, {on});
+    PackedExchange lost(p.device, 0, 0, {}, {p.message(1, 0)});
+    PackedMessage last = p.message(1, 8);
+    last.step = 1;
+    PackedExchange behind(p.device, 0, 2, {last}, {});
+    exchange.connect({{0, lost.offer()}, {2, behind.offer()}});
+    for (int k = 0; k < starts; ++k) {
+      exchange.start_on(p.first);
+      exchange.wait_on(p.second);
+    }
+    EXPECT_FALSE(p.completes(p.second));
+    exchange.give_up(p.holding);
+    EXPECT_TRUE(p.completes(p.second)) << starts;
+    EXPECT_TRUE(exchange.complete()) << starts;
+  }
+}
+
+// Both ends must count steps alike.
+TEST(PackedExchange, RefusesPeersWithOtherSteps) {
+  Pair p;
+  PackedMessage later = p.message(0, 8);
+  later.step = 1;
+  PackedExchange peer(p.device, 0, 1, {later}, {});
+  PackedExchange exchange(p.device, 0, 0, {}, {p.message(1, 0)});
+  expect_sentence(error_of([&] { exchange.connect({{1, peer.offer()}}); }), Errc::mismatch,
+                  {"both ends must know the same messages"});
+}
+
 // A peer gets what it needs, and no more.
 TEST(PackedOffer, TravelsAsBytes) {
   PackedOffer offer;
@@ -347,6 +392,15 @@ TEST(PackedOffer, TravelsAsBytes) {
   EXPECT_EQ(first.inbox.arrived[0].at, offer.inbox.arrived[0].at);
   EXPECT_TRUE(first.inbox.taken.empty());
   EXPECT_EQ(read_offer(written_offer(offer, 2), 2).inbox.taken[0].at, offer.inbox.taken[0].at);
+  offer.inbox = lay_out_inbox(0, std::vector<PackedKey>{{1, 0, 8, 0, 2}, {2, 0, 8}, {1, 0, 8, 1}},
+                              std::vector<PackedKey>{{1, 0, 8, 0, 5}, {1, 0, 8, 1, 6}});
+  const PackedOffer steps = read_offer(written_offer(offer, 1), 1);
+  ASSERT_EQ(steps.inbox.arrived.size(), 2u);
+  for (std::size_t k : {0u, 1u}) {
+    EXPECT_EQ(steps.inbox.arrived[k].step, k == 0 ? 0 : 2);
+    EXPECT_EQ(steps.inbox.arrived[k].at, offer.inbox.arrived[k].at);
+  }
+  ASSERT_EQ(steps.inbox.taken.size(), 1u);
   std::vector<std::byte> cut = written_offer(offer, 1);
   cut.pop_back();
   expect_sentence(error_of([&] { (void)read_offer(cut, 1); }), Errc::mismatch, {"makes no sense"});
