@@ -16,10 +16,10 @@ cuda::Address address_of(const void* at) { return reinterpret_cast<std::uintptr_
 
 }  // namespace
 
-CudaDevice::CudaDevice(std::string cache)
+CudaDevice::CudaDevice(std::string cache, std::span<const unsigned char> built)
     : contexts_(driver_),
       memory_(contexts_),
-      launches_(contexts_, std::move(cache)),
+      launches_(contexts_, std::move(cache), built),
       value_operations_(contexts_.all_have(cuda::value_operations)),
       flushes_(contexts_.all_have(cuda::flushes_remote_writes)) {
   if (!contexts_.all_have(cuda::unified_addressing))
@@ -50,6 +50,12 @@ Capability CudaDevice::ability(Ability which) const {
       if (!contexts_.reaches(device, other))
         return {text("device ", device, " has no access to memory of device ", other)};
   return {};
+}
+
+std::string CudaDevice::describe_kernels(int device) {
+  const Lock lock(mutex_);
+  contexts_.check(device);
+  return launches_.by_nvcc(device) ? "built with the library" : "compiled here by NVRTC";
 }
 
 // ---- memory

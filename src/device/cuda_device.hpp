@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "device/cuda_compiler.hpp"
 #include "device/cuda_contexts.hpp"
 #include "device/cuda_driver.hpp"
 #include "device/cuda_launches.hpp"
@@ -22,14 +23,18 @@ namespace tonari {
 
 class CudaDevice final : public Device {
  public:
-  // `cache`: a folder for compiled kernels; empty: they are compiled by each process. Throws
-  // Errc::argument with a sentence where there is no driver, an old one, or no device.
-  explicit CudaDevice(std::string cache = {});
+  // `cache`: a folder for compiled kernels; empty: they are compiled by each process. `built`:
+  // those that come first. Throws Errc::argument with a sentence where there is no driver, an old
+  // one, or no device.
+  explicit CudaDevice(std::string cache = {},
+                      std::span<const unsigned char> built = cuda::built_kernels());
   ~CudaDevice() override;
 
   int devices() const override { return contexts_.count(); }
   Capability ability(Ability which) const override;
   const char* mpi_query() const override { return "MPIX_Query_cuda_support"; }
+  // Where the kernels of a device come from. Throws as the first table does.
+  std::string describe_kernels(int device);
 
   MemoryAt memory_at(const void* address) const override;
   std::byte* allocate(MemoryKind kind, int device, Bytes bytes) override;

@@ -36,14 +36,41 @@ Launches::~Launches() {
     });
 }
 
+namespace {
+
+// What the driver says of kernels that are for other devices, or by a newer compiler than its own.
+bool are_for_others(int result) {
+  constexpr std::array results = {invalid_image, no_binary_for_device, invalid_assembly,
+                                  no_assembler, newer_assembly};
+  return std::ranges::find(results, result) != results.end();
+}
+
+}  // namespace
+
 // The device's context is current.
-const Launches::Loaded& Launches::loaded(int device) {
-  if (const auto found = loaded_.find(device); found != loaded_.end()) return found->second;
+Launches::Loaded Launches::load(int device) const {
+  Loaded loaded;
+  if (!built_.empty()) {
+    const int result = driver_.module_load.result(&loaded.module, built_.data());
+    if (loaded.built = result == success; loaded.built) return loaded;
+    if (!are_for_others(result)) driver_.module_load.check(result);
+  }
   const int capability = 10 * contexts_.attribute(device, capability_major) +
                          contexts_.attribute(device, capability_minor);
   const std::string image = compiled_kernels(kernels_source, capability, driver_.version(), cache_);
-  Loaded loaded;
   driver_.module_load(&loaded.module, image.c_str());
+  return loaded;
+}
+
+bool Launches::by_nvcc(int device) {
+  const Current current(driver_, contexts_.of(device));
+  return loaded(device).built;
+}
+
+// The device's context is current.
+const Launches::Loaded& Launches::loaded(int device) {
+  if (const auto found = loaded_.find(device); found != loaded_.end()) return found->second;
+  Loaded loaded = load(device);
   const std::optional<Error> error = error_of([&] {
     driver_.module_get_kernel(&loaded.move, loaded.module, "move_tiles");
     driver_.module_get_kernel(&loaded.write_flags, loaded.module, "write_flags");

@@ -22,14 +22,18 @@ struct Table {
 
 class Launches {
  public:
-  Launches(const Contexts& contexts, std::string cache)
-      : contexts_(contexts), driver_(contexts.driver()), cache_(std::move(cache)) {}
+  // built: kernels that the library holds; NVRTC makes those of devices that they are not for.
+  Launches(const Contexts& contexts, std::string cache, std::span<const unsigned char> built)
+      : contexts_(contexts), driver_(contexts.driver()), cache_(std::move(cache)), built_(built) {}
   Launches(const Launches&) = delete;
   Launches& operator=(const Launches&) = delete;
   ~Launches();
 
   Table make_table(int device, std::span<const Move> moves);
   void free_table(const Table& table) const;
+
+  // Whether the device runs kernels that the library holds.
+  bool by_nvcc(int device);
 
   // The context of the stream, which is that of the device, is current.
   void move(Stream stream, const Table& table);
@@ -40,7 +44,9 @@ class Launches {
   struct Loaded {
     Module module = nullptr;
     Kernel move = nullptr, write_flags = nullptr, wait_flags = nullptr;
+    bool built = false;
   };
+  Loaded load(int device) const;
   const Loaded& loaded(int device);
   void upload(Address to, std::span<const Move> moves) const;
   void launch(Kernel kernel, unsigned blocks, unsigned threads, Stream stream, void* argument);
@@ -49,6 +55,7 @@ class Launches {
   const Contexts& contexts_;
   const Driver& driver_;
   std::string cache_;
+  std::span<const unsigned char> built_;
   std::map<int, Loaded> loaded_;  // by device
 };
 

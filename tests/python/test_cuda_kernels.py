@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernels for CUDA are compiled by nvcc: nothing here runs them."""
+"""The kernels for CUDA are compiled by nvcc, here and by the build: nothing here runs them."""
 
 from __future__ import annotations
 
@@ -58,6 +58,51 @@ def kernels(file: Path) -> list[str]:
     names = re.findall(r"__global__ void (\w+)\(", file.read_text())
     assert len(names) >= 3
     return names
+
+
+PROJECT = f"""
+cmake_minimum_required(VERSION 3.24)
+project(kernels LANGUAGES CXX)
+set(CMAKE_CXX_STANDARD 20)
+include({SOURCE}/cmake/TonariCudaKernels.cmake)
+tonari_cuda_kernels(sources {SOURCE}/src/device/cuda_kernels.cu)
+add_library(kernels STATIC ${{sources}})
+target_include_directories(kernels PRIVATE {SOURCE}/src)
+"""
+
+
+def configured(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    (folder / "CMakeLists.txt").write_text(PROJECT)
+    command = ["cmake", "-S", str(folder), "-B", str(folder / "build"), *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def bytes_in(folder: Path) -> int:
+    command = ["cmake", "--build", str(folder / "build")]
+    subprocess.run(command, capture_output=True, check=True)
+    return (folder / "build/cuda_built_kernels.cpp").read_text().count("0x")
+
+
+@pytest.mark.parametrize("option", ["-DTONARI_CUDA_ARCHITECTURES=", "-DTONARI_NVCC=/bin/false"])
+def test_a_build_without_nvcc_lacks_nothing(option: str, tmp_path: Path) -> None:
+    done = configured(tmp_path, option)
+    assert done.returncode == 0, done.stderr
+    assert "Kernels for devices of CUDA: by NVRTC, at run time" in done.stdout
+    assert bytes_in(tmp_path) == 0
+
+
+def test_a_build_with_nvcc_holds_kernels(tmp_path: Path) -> None:
+    nvcc = find_nvcc()
+    if nvcc is None:
+        pytest.skip(f"needs nvcc {NEWEST_BEFORE} or newer (tools/requirements-cuda.txt)")
+    which = f"-DTONARI_NVCC={nvcc}"
+    done = configured(tmp_path, which, "-DTONARI_CUDA_ARCHITECTURES=80;90")
+    assert done.returncode == 0, done.stderr
+    assert "Kernels for devices of CUDA: 80;90, and NVRTC for others" in done.stdout
+    assert bytes_in(tmp_path) == (tmp_path / "build/cuda_kernels.fatbin").stat().st_size > 0
+    done = configured(tmp_path, which, "-DTONARI_CUDA_ARCHITECTURES=80;12345")
+    assert done.returncode != 0
+    assert "TONARI_CUDA_ARCHITECTURES has 12345" in done.stderr
 
 
 @each_file

@@ -351,6 +351,53 @@ TEST(CudaKernels, AreKeptInTheCache) {
   EXPECT_EQ(compiled(90, "/proc/none"), image);  // nothing can be kept there
 }
 
+using Kernels = std::span<const unsigned char>;
+
+Kernels image(const char* text) {
+  return {reinterpret_cast<const unsigned char*>(text), std::strlen(text) + 1};
+}
+
+// What the driver is given, and what runs: a table that copies 8 bytes.
+std::string copied_by(Kernels built, const Change& change = {}) {
+  fake_compiler() = {};
+  Driven driven({}, change);
+  CudaDevice device({}, built);
+  std::byte* const from = device.allocate(MemoryKind::device, 0, 64);
+  std::byte* const to = device.allocate(MemoryKind::device, 0, 64);
+  std::memset(driven.simulated.on_device(from), 7, 64);
+  const std::array moves{Move{to, from, 8, 2, 16, 16}};
+  const DeviceTable table = device.make_table(0, moves);
+  const DeviceStream stream = device.make_stream(0);
+  device.move(stream, table);
+  device.synchronize(stream);
+  EXPECT_EQ(std::memcmp(driven.simulated.on_device(to), driven.simulated.on_device(from), 8), 0);
+  device.free_table(table);
+  device.end_stream(stream);
+  return device.describe_kernels(0);
+}
+
+TEST(CudaKernels, ThoseOfTheLibraryNeedNoCompiler) {
+  EXPECT_EQ(copied_by(image("image of the build")), "built with the library");
+  EXPECT_EQ(fake_compiler().calls, 0);
+  EXPECT_EQ(copied_by({}), "compiled here by NVRTC");
+  EXPECT_EQ(fake_compiler().compilations, 1);
+}
+
+// They are for other devices, or of a newer CUDA than the driver's.
+TEST(CudaKernels, AreCompiledWhereThoseOfTheLibraryAreForOthers) {
+  EXPECT_EQ(copied_by(image("of another device")), "compiled here by NVRTC");
+  EXPECT_EQ(fake_compiler().compilations, 1);
+}
+
+// Whatever nvcc this build had: the driver that the tests play knows none of its code.
+TEST(CudaKernels, ThoseOfThisBuildAreOneBinary) {
+  const Kernels built = cuda::built_kernels();
+  if (built.empty()) GTEST_SKIP() << "the build had no nvcc";
+  EXPECT_EQ(copied_by(built), "compiled here by NVRTC");
+  const std::array<unsigned char, 4> magic{0x50, 0xed, 0x55, 0xba};  // of a fat binary
+  EXPECT_TRUE(std::ranges::equal(built.first(4), magic));
+}
+
 TEST(CudaKernels, SayWhatTheCompilerSays) {
   fake_compiler() = {};
   for (int call = 0;; ++call) {

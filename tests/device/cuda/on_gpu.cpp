@@ -24,6 +24,7 @@ TEST(Gpu, IsThere) {
     const Capability has = device->ability(ability);
     std::cout << name << ": " << (has ? "yes" : has.why_not) << "\n";
   }
+  std::cout << "kernels: " << device->describe_kernels(0) << "\n";
   std::byte* const memory = device->allocate(MemoryKind::device, 0, 64);
   EXPECT_EQ(device->memory_at(memory).kind, MemoryKind::device);
 }
