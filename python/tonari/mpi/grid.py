@@ -16,11 +16,13 @@ from numpy.typing import DTypeLike
 from tonari.errors import ARGUMENT, BUFFERS, Error
 from tonari.mpi import buffers, calls, library, prototypes
 from tonari.mpi.calls import Info
-from tonari.mpi.grid_shape import ORDERS, PARTS, STORAGES, Box, Bricks, Cells, Ghosts
+from tonari.mpi.device_array import DeviceArray
+from tonari.mpi.grid_shape import MEMORIES, ORDERS, PARTS, STORAGES, Box, Bricks, Cells, Ghosts
 from tonari.mpi.grid_shape import chosen, fill, one_of, widths
 from tonari.mpi.library import GridShape, call, created, handle_of
 from tonari.mpi.lifetime import Collective
-from tonari.mpi.memory import on_host
+from tonari.mpi.memory import Memory, on_host
+from tonari.mpi.memory import memory as memory_of
 from tonari.mpi.request import Bound, Request, shared_array
 
 
@@ -35,21 +37,29 @@ class _Memory:
             library.freed("grid_memory_release", self._held)
 
 
-def _pointers(arrays: Sequence[Any] | None, there: int) -> tuple[list[np.ndarray], Any]:
+def _pointers(arrays: Sequence[Any] | None, there: int) -> tuple[list[Memory], Any]:
     """Those of a program's own arrays: as many as C reads."""
     if arrays is None:
         return [], None
-    held = [on_host(array, f"arrays[{k}]", True) for k, array in enumerate(arrays)]
+    held = [memory_of(array, f"arrays[{k}]", True) for k, array in enumerate(arrays)]
     if len(held) != there:
         raise Error(f"there are {len(held)} arrays; there must be {there}", BUFFERS)
-    return held, (ctypes.c_void_p * max(there, 1))(*map(buffers.address, held))
+    return held, _addresses(held)
+
+
+def _addresses(arrays: Sequence[Memory]) -> Any:
+    """When what their streams hold is done."""
+    for k, array in enumerate(arrays):
+        array.wait_for_stream(f"arrays[{k}]")
+    return (ctypes.c_void_p * max(len(arrays), 1))(*(array.address for array in arrays))
 
 
 class Grid(Collective):
     """A rectangular grid, cut into subdomains with ghost cells around them (grid.h).
 
     An exchange fills the ghosts with the neighbors' cells; it is a Request. Memory is the grid's,
-    and zero at first; arrays of it are views. They stay valid when the grid is freed.
+    and zero at first; arrays of it are views. They stay valid when the grid is freed. In memory of
+    a GPU they are DeviceArray, for libraries that compute there.
 
     cart         a Cartesian communicator: who are neighbors, and where the grid is periodic
     cells        of the whole grid, one number per dimension, 1 to 5; with local=True of each
@@ -61,7 +71,11 @@ class Grid(Collective):
     brick        cells of a brick, per dimension; interleaved: field after field in each brick
     mapped_ghosts  ghosts that ranks of the same node own are these ranks' memory; see grid.h
     arrays       storage "array": the program's own arrays, ghosts included, copy after copy, and in
-                 each subdomain after subdomain, field after field; None: tonari allocates
+                 each subdomain after subdomain, field after field; None: tonari allocates. They may
+                 lie on a GPU of CUDA, on some ranks or all (docs/howto/gpu-memory.md)
+    memory       of what tonari allocates: "host", or "device", a GPU of CUDA, where storage
+                 "mapped" needs mapped_ghosts; ranks may differ
+    device       the GPU's number for the driver
     """
 
     _freed_by = "grid_free"
@@ -85,6 +99,8 @@ class Grid(Collective):
         mapped_ghosts: bool = False,
         order: str = "C",
         arrays: Sequence[Any] | None = None,
+        memory: str = "host",
+        device: int = 0,
         info: Info = None,
     ) -> None:
         def read() -> Any:
@@ -100,6 +116,8 @@ class Grid(Collective):
             shape.order = one_of("order", order, ORDERS)
             shape.interleaved, shape.huge_pages = interleaved, huge_pages
             shape.mapped_ghosts = mapped_ghosts
+            shape.memory = one_of("memory", memory, MEMORIES)
+            shape.device = buffers.one_integer(device, "device")
             shape.type = handle_of(buffers.mpi_type(self.dtype))
             fill(shape, d, cells=cells, lower=lower, upper=upper, subdomains=numbers, brick=brick)
             return shape, _pointers(
@@ -114,6 +132,7 @@ class Grid(Collective):
         self._handle, self._arrays = handle, held
         self._memory, self.storage = _Memory(handle), storage
         self._mapped_ghosts = mapped_ghosts
+        self._on_gpu = memory == "device" or any(array.on_gpu for array in held)
         self._info = prototypes.GridInfo()
         call("grid_get_info", handle, ctypes.addressof(self._info))
         self._check_arrays(cart)
@@ -127,14 +146,14 @@ class Grid(Collective):
             self.free()
             raise Error(said, BUFFERS)
 
-    def _wrong_arrays(self, arrays: Sequence[np.ndarray], copies: int) -> str:
+    def _wrong_arrays(self, arrays: Sequence[Memory], copies: int) -> str:
         here = f"rank {MPI.COMM_WORLD.rank}: "
         there = copies * self.subdomains * self.fields
         if len(arrays) != there:
             return f"{here}there are {len(arrays)} arrays; there must be {there}"
         for k, array in enumerate(arrays):
             shape, strides = self._layout(k // self.fields % self.subdomains)
-            if (array.shape, array.strides, array.dtype) != (shape, strides, self.dtype):
+            if (array.shape, tuple(array.strides), array.dtype) != (shape, strides, self.dtype):
                 return (
                     f"{here}arrays[{k}] has shape {array.shape} of {array.dtype}; it must be"
                     f" contiguous, of shape {shape} with its ghosts, of {self.dtype}"
@@ -170,6 +189,11 @@ class Grid(Collective):
         """Of this rank's storage: all copies, ghosts and padding."""
         return self._info.bytes
 
+    @property
+    def memory(self) -> str:
+        """Of this rank's cells: "host" or "device"."""
+        return MEMORIES[self._on_gpu]
+
     def first(self, subdomain: int = 0) -> tuple[int, ...]:
         """Where its first own cell is in the whole grid."""
         return self._cells(subdomain)[0]
@@ -199,22 +223,25 @@ class Grid(Collective):
 
     # ---- where cells are
 
-    def array(self, subdomain: int = 0, copy: int = 0, field: int = 0) -> np.ndarray:
+    def array(self, subdomain: int = 0, copy: int = 0, field: int = 0) -> Any:
         """Storage "array": a field with its ghosts, of shape lower + own + upper."""
         shape, strides = self._layout(subdomain)
         address = self._data(subdomain, copy, field)
+        if self._on_gpu:
+            return DeviceArray(self._owner(), address, shape, self.dtype, strides)
         size = int(np.prod(shape)) * self.dtype.itemsize
         return shared_array(self._owner(), address, size, shape, self.dtype, strides)
 
-    def own(self, subdomain: int = 0, copy: int = 0, field: int = 0) -> np.ndarray:
+    def own(self, subdomain: int = 0, copy: int = 0, field: int = 0) -> Any:
         """Storage "array": the own cells of a field, a view of `array`."""
-        a = self._array(subdomain)
-        inside = tuple(slice(a.lower[k], a.lower[k] + a.own[k]) for k in range(self.dims))
-        return self.array(subdomain, copy, field)[inside]
+        a, whole = self._array(subdomain), self.array(subdomain, copy, field)
+        if not self._on_gpu:
+            return whole[tuple(slice(a.lower[k], a.lower[k] + a.own[k]) for k in range(self.dims))]
+        address = whole.address + sum(a.lower[k] * whole.strides[k] for k in range(self.dims))
+        own = tuple(a.own[: self.dims])
+        return DeviceArray(self._owner(), address, own, self.dtype, whole.strides)
 
-    def flat(
-        self, subdomain: int = 0, copy: int = 0, field: int = 0, *, own: bool = False
-    ) -> np.ndarray:
+    def flat(self, subdomain: int = 0, copy: int = 0, field: int = 0, *, own: bool = False) -> Any:
         """Storage "brick" and "mapped": all elements of a field from its base on, in one dimension;
         brick b begins at bricks().place[b]. own=True: as far as own bricks reach. With mapped
         ghosts, which only their owners may write, all of it is read-only, and own=True is not."""
@@ -222,6 +249,9 @@ class Grid(Collective):
         places = table.place[: table.own_count] if own else table.place
         count = int(places.max()) + int(np.prod(table.brick))
         address = self._data(subdomain, copy, field)
+        if self._on_gpu:
+            writeable = own or not self._mapped_ghosts
+            return DeviceArray(self._owner(), address, (count,), self.dtype, None, writeable)
         size = count * self.dtype.itemsize
         made = shared_array(self._owner(), address, size, (count,), self.dtype)
         made.flags.writeable = own or not self._mapped_ghosts
@@ -229,7 +259,7 @@ class Grid(Collective):
 
     def brick_array(
         self, subdomain: int = 0, copy: int = 0, field: int = 0, *, own: bool = False
-    ) -> np.ndarray:
+    ) -> Any:
         """Storage "brick" and "mapped": shape (slots, *brick), brick b at slots()[b]; for storage
         "brick" slot b is brick b. own: as for flat."""
         table = self.bricks(subdomain)
@@ -240,6 +270,10 @@ class Grid(Collective):
         inner = volume * self.dtype.itemsize // np.cumprod(table.brick)
         flat = self.flat(subdomain, copy, field, own=own)
         strides = (step * self.dtype.itemsize, *map(int, inner))
+        if self._on_gpu:
+            shape = (slots, *table.brick)
+            at = flat.address
+            return DeviceArray(self._owner(), at, shape, self.dtype, strides, flat.writeable)
         return np.lib.stride_tricks.as_strided(
             flat, (slots, *table.brick), strides, writeable=flat.flags.writeable
         )
@@ -408,15 +442,16 @@ class Grid(Collective):
         with calls.complaining(complain):
             call(f"grid_{name}", self._handle, copy if complain is calls._nothing else -1, at, *op)
 
-    def start_with(self, request: Request, arrays: Sequence[np.ndarray]) -> None:
+    def start_with(self, request: Request, arrays: Sequence[Any]) -> None:
         """Starts an exchange of this grid with other arrays, subdomain after subdomain, field after
-        field, of the shapes that `array` has. They stay bound."""
+        field, of the shapes that `array` has, in memory of the same kind. They stay bound."""
         self._check_alive()
         request.check_maker(self._memory, "this grid")
-        held = [on_host(array, "arrays", True) for array in arrays]
+        given = arrays if self._on_gpu else [on_host(array, "arrays", True) for array in arrays]
+        held = [memory_of(array, "arrays", True) for array in given]
         if wrong := self._wrong_arrays(held, 1):
             raise Error(wrong, BUFFERS)
-        pointers = (ctypes.c_void_p * len(held))(*map(buffers.address, held))
+        pointers = _addresses(held)
         call("grid_start_with", request._handle, ctypes.addressof(pointers))
         request._bound = Bound((self._memory, self._arrays, held), maker=self._memory)
 

@@ -14,6 +14,7 @@ from tonari.mpi import buffers, prototypes
 
 STORAGES = ("array", "brick", "mapped")
 ORDERS = ("C", "F")
+MEMORIES = ("host", "device")
 PARTS = ("interior", "surface", "ghosts", "own")
 Cells = Sequence[int]
 Box = tuple[slice, ...]

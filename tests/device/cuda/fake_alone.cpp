@@ -34,8 +34,10 @@ VISIBLE const char* tonari_fake_said() { return fake().said.c_str(); }
 // Unlike the function for several attributes, it fails for memory of the host.
 VISIBLE int cuPointerGetAttribute(void* to, int which, Address address) {
   return fake().call("cuPointerGetAttribute", [&] {
-    if (!fake().sim || fake().sim->memory_at(bytes_at(address)).kind == MemoryKind::host)
-      throw Result{invalid_value};
+    const bool known =
+        fake().sim && (fake().shown_at(address) ||
+                       fake().sim->memory_at(bytes_at(address)).kind != MemoryKind::host);
+    if (!known) throw Result{invalid_value};
     fake().answer(which, to, address);
   });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plays CUDA's driver (libcuda.so.1) on simulated devices: streams, events and kernels.
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -13,12 +14,39 @@ using namespace tonari::cuda;
 
 namespace {
 
+// A move within mapped memory, as moves that lie within one mapping each.
+void cut_by_mappings(const Move& move, std::vector<Move>& all) {
+  for (std::size_t k = 0; k < move.count; ++k) {
+    const auto piece = static_cast<std::ptrdiff_t>(k);
+    std::byte* to = move.to + piece * move.to_stride;
+    const std::byte* from = move.from + piece * move.from_stride;
+    for (Bytes left = move.length; left > 0;) {
+      const Bytes some = std::min({left, fake().until_end_of_mapping(address_of(to)),
+                                   fake().until_end_of_mapping(address_of(from))});
+      all.push_back({to, from, some, 1, 0, 0});
+      to += some, from += some, left -= some;
+    }
+  }
+}
+
+std::vector<Move> within_mappings(const std::vector<Move>& moves) {
+  const auto mapped = [](const std::byte* at) { return fake().shown_at(address_of(at)); };
+  std::vector<Move> all;
+  for (const Move& move : moves)
+    if (move.count > 0 && (mapped(move.to) || mapped(move.from)))
+      cut_by_mappings(move, all);
+    else
+      all.push_back(move);
+  return all;
+}
+
 // The table as the host can run it: with the simulation's own addresses.
 void launch_moves(Stream stream, Address table, unsigned blocks, unsigned threads) {
   SimulatedDevice& sim = *fake().sim;
   std::vector<Move> moves(blocks);
   std::memcpy(moves.data(), sim.on_device(bytes_at(table)), blocks * sizeof(Move));
   std::vector<SimulatedDevice::Touched> reads{{bytes_at(table), blocks * sizeof(Move)}}, writes;
+  moves = within_mappings(moves);
   for (Move& move : moves) {
     std::byte* const to = fake().in_simulation(address_of(move.to));
     const std::byte* const from = fake().in_simulation(address_of(move.from));

@@ -70,6 +70,10 @@ class CuPy:
     def synchronize(self) -> None:
         self.cupy.cuda.Device().synchronize()
 
+    def sharing(self, array: Any) -> Any:
+        """An array of the library on the memory of one with the CUDA array interface."""
+        return self.cupy.asarray(array)
+
 
 class PyTorch:
     def __init__(self) -> None:
@@ -96,6 +100,9 @@ class PyTorch:
 
     def synchronize(self) -> None:
         self.torch.cuda.synchronize()
+
+    def sharing(self, array: Any) -> Any:
+        return self.torch.as_tensor(array, device="cuda")
 
 
 WRITABLE = [CuPy, PyTorch]
@@ -385,3 +392,36 @@ def test_managed_memory_of_cupy(near: Any) -> None:
         send *= 3.0
         near.alltoall(send, recv)
         same(gpu.values(recv), 3 * numbers())
+
+
+# ---- grids
+
+
+def ghosts_and_cells(time: int) -> np.ndarray:
+    """Of a periodic grid of 4 x 6 cells, which has one ghost on each side."""
+    return np.pad(np.arange(24.0).reshape(4, 6) + 100 * time, 1, mode="wrap")
+
+
+@pytest.mark.parametrize("whose", ["ours", "theirs"])
+def test_grid(gpu: Any, whose: str) -> None:
+    """Memory that tonari allocates, which the library sees, or an array of the library's own."""
+    import tonari.mpi
+    from mpi4py import MPI
+
+    cart = MPI.COMM_SELF.Create_cart([1, 1], periods=[True, True])
+    mine = gpu.array(np.zeros((6, 8)))
+    gpu.synchronize()
+    memory = {"memory": "device"} if whose == "ours" else {"arrays": [mine]}
+    with tonari.mpi.Grid(cart, (4, 6), 1, **memory) as grid, grid.exchange_init() as halo:
+        cells = gpu.sharing(grid.array()) if whose == "ours" else mine
+        stream = gpu.stream()
+        for time in range(3):
+            own = gpu.array(ghosts_and_cells(time)[1:-1, 1:-1])
+            gpu.synchronize()
+            with gpu.within(stream):
+                gpu.busy()
+                cells[1:-1, 1:-1] = own
+                halo.start(stream)
+                halo.wait(stream)
+                same(gpu.values(cells), ghosts_and_cells(time))
+    cart.Free()
