@@ -9,12 +9,14 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "analysis/patterns.hpp"
 #include "base/error.hpp"
 #include "base/setting_table.hpp"
 #include "layout/npy_header.hpp"
+#include "planners/patterns/schedule_file.hpp"
 #include "select/cache.hpp"
 #include "select/channel.hpp"
 #include "topology/nodes.hpp"
@@ -163,6 +165,29 @@ void read_nodes(const std::string& bytes) {
       });
 }
 
+// All ranks refuse a file, or each gets its part: what one sends another receives. A line has a
+// block at least, so no part is longer than the file.
+void read_schedule_text(const std::string& bytes) {
+  const File file(bytes);
+  for (const int ranks : {1, 4})
+    may_refuse([&] {
+      std::vector<PairHop> sent, received;
+      std::set<std::uint64_t> prints;
+      for (int rank = 0; rank < ranks; ++rank) {
+        const OwnSchedule own = read_schedule_file({file.path(), rank, ranks, 1 << 16});
+        sent.insert(sent.end(), own.out.begin(), own.out.end());
+        received.insert(received.end(), own.in.begin(), own.in.end());
+        prints.insert(own.fingerprint);
+      }
+      demand(ranks > 1 || sent.empty(), "one rank sends to itself");
+      demand(sent.size() <= bytes.size() / 4, "a file has more hops than bytes for them");
+      demand(prints.size() == 1, "ranks that read the same differ");
+      std::ranges::sort(sent), std::ranges::sort(received);
+      demand(sent == received, "a hop has one end only");
+      demand(std::ranges::adjacent_find(sent) == sent.end(), "a hop is there twice");
+    });
+}
+
 // How many powers of two the unit of a size stands for; less than 0 if there is no such unit.
 int power_of(std::string unit) {
   std::ranges::transform(unit, unit.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -234,6 +259,12 @@ const Reader table[] = {
     {"pattern",
      {"moore:3:1", "star:2:2", "octant:3", "octant:2:2", "shells:2:1,3"},
      read_pattern_name},
+    {"schedule",
+     {"tonari schedule 1\nranks 4\n# stage from to: blocks\n0 0 1: 0-1 0-2\n1 1 2: 0-2 1-2\n",
+      "tonari schedule 1\nranks 4\n0 0 2: 0-2 0-3\n0 1 2: 1-2 1-3\n0 3 0: 3-0\n1 0 1: 0-1\n1 2 3: "
+      "0-3 1-3 2-3\n# end\n",
+      "tonari schedule 1\nranks 1\n", "tonari schedule 2\n"},
+     read_schedule_text},
     {"nodes", {"2", "1,3,4", "1"}, read_nodes},
     {"settings",
      {"auto", "64KiB", "17179869183G", "17179869184G", "18014398509481984k", "18446744073709551615",
