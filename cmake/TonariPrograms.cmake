@@ -96,7 +96,13 @@ function(tonari_add_mpi_test name program)
         if(TONARI_RUN_${run}_LIBRARIES)
           list(APPEND environment LD_LIBRARY_PATH=${TONARI_RUN_${run}_LIBRARIES})
         endif()
-        add_test(NAME ${test} COMMAND ${TONARI_RUN_${run}_LAUNCHER} -n ${ranks}
+        # The first MPI's two ranks have a core each; the others' share one (tools/on_one_core.py).
+        set(place)
+        if(ranks EQUAL 2 AND NOT mpi STREQUAL TONARI_FIRST_MPI AND Python_Interpreter_FOUND)
+          set(place ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/on_one_core.py
+              ${PROJECT_BINARY_DIR}/cores)
+        endif()
+        add_test(NAME ${test} COMMAND ${place} ${TONARI_RUN_${run}_LAUNCHER} -n ${ranks}
             $<TARGET_FILE:${program}_${mpi}> ${arg_ARGS})
         # Ranks give their core away after a moment of waiting, so small jobs run side by side; of
         # jobs of many ranks some would wait for cores most of the time.
