@@ -5,6 +5,7 @@
 
 #include "request/connect_messages.hpp"
 #include "request/connect_packed.hpp"
+#include "request/connect_pieces.hpp"
 #include "select/cache.hpp"
 
 namespace tonari {
@@ -97,8 +98,8 @@ Way way_of(std::unique_ptr<DeviceExchange> exchange) {
   return {std::move(exchange), ordered, packed_tags, device_handles, ordered->describe()};
 }
 
-Way way_of(ConnectedMessages messages) {
-  return {std::move(messages.exchange), messages.ordered, messages.tags, "device-mpi",
+Way way_of(ConnectedMessages messages, const char* channel) {
+  return {std::move(messages.exchange), messages.ordered, messages.tags, channel,
           std::move(messages.described)};
 }
 
@@ -122,10 +123,17 @@ std::string make_on_devices(const Call& call, double start, const Problem& probl
       ConnectedMessages by_mpi = connect_messages(context, settings.timeout, read);
       if (by_mpi.exchange) {
         by_mpi.described += text("not by handles, because ", why, "\n");
-        fill(made, call, start, problem, mine, way_of(std::move(by_mpi)));
+        fill(made, call, start, problem, mine, way_of(std::move(by_mpi), "device-mpi"));
         return "";
       }
       why = text(why, "; and ", by_mpi.refusal->what());
+      ConnectedMessages pieces = connect_pieces(context, settings.timeout, read, why);
+      if (pieces.exchange) {
+        made.prepared->recording.staged = !pieces.exchange->nothing();
+        fill(made, call, start, problem, mine, way_of(std::move(pieces), "pinned-pieces"));
+        return "";
+      }
+      why += text("\nnot in pieces, because ", pieces.refusal->what());
     }
   }
   if (asks_for_handles(settings))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests whose blocks all lie on devices go from device to device: within a node by handles, else
-// by an MPI that takes memory of devices.
+// by an MPI that takes memory of devices. Many bytes are staged in pieces.
 #pragma once
 
 #include <string>

@@ -1,25 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contiguous messages by persistent requests of the MPI, which get addresses as they are: of memory
-// that no code here may touch.
+// An exchange of contiguous messages, by persistent requests of the MPI.
 #pragma once
-
-#include <mpi.h>
 
 #include <memory>
 #include <vector>
 
 #include "channels/node.hpp"
 #include "engine/wait/polled_exchange.hpp"
+#include "request/persistent_messages.hpp"
 
 namespace tonari {
-
-struct MpiMessage {
-  std::byte* at = nullptr;
-  int bytes = 0;
-  std::int32_t peer = 0;  // this rank, too
-  int tag = 0;            // distinguishes the messages from one rank to another
-  bool send = false;
-};
 
 class MpiMessages final : public PolledExchange<MpiMessages> {
  public:
@@ -27,11 +17,10 @@ class MpiMessages final : public PolledExchange<MpiMessages> {
   // looks whether the others still live. Throws Errc::mpi.
   MpiMessages(std::shared_ptr<const OwnedComm> comm, std::shared_ptr<const Node> node,
               double timeout, std::vector<MpiMessage> messages);
-  ~MpiMessages() override;
 
   void start() override;
   void rebind(std::span<const std::ptrdiff_t>) override {}  // packed messages stay
-  bool nothing() const override { return messages_.empty(); }
+  bool nothing() const override { return messages_.all().empty(); }
   int messages() const override;
   Bytes bytes() const override;
   std::size_t scratch_bytes() const override { return 0; }
@@ -45,8 +34,7 @@ class MpiMessages final : public PolledExchange<MpiMessages> {
   void check_peers() const;
 
   std::shared_ptr<const Node> node_;
-  std::vector<MpiMessage> messages_;
-  std::vector<MPI_Request> requests_;
+  PersistentMessages messages_;
   bool done_ = true;
 };
 
