@@ -141,7 +141,7 @@ TONARI_API const char* tonari_version_string(void);
  *           tonari_alltoall_init), and promises (see below).
  *  near     owned by the caller, who frees it with tonari_neighborhood_free.
  * Errors: ARGUMENT, TOPOLOGY, MISMATCH (names the first rank and offset that differ), OVERFLOW,
- * MPI. */
+ * MPI; with tonari_schedule ALGORITHM and FILE, as in all calls that make a neighborhood. */
 TONARI_API int tonari_neighborhood_create_cart(MPI_Comm cart, int s, const int offsets[],
                                                MPI_Info info, tonari_neighborhood* near);
 
@@ -228,7 +228,15 @@ TONARI_API int tonari_neighborhood_create_from_comm(MPI_Comm comm, MPI_Info info
  *           request. An init with other arguments fails on all ranks. An exchange of an operation
  *           must be complete before the next is called: a call that comes too early completes both
  *           and returns ACTIVE.
- * This key is no promise:
+ * These keys are no promises:
+ *  tonari_schedule
+ *           the name of a file that says which ranks pass on which blocks, as `tonari share
+ *           --schedule` writes it. All requests and one-shot calls follow it, of all six
+ *           operations, unless the info of a request names another tonari_algorithm; together with
+ *           one in the info of the neighborhood it is an error (ALGORITHM). Every rank reads the
+ *           file, and checks its part. A file that cannot be read, that is for another pattern, or
+ *           that does not deliver every block once, is the error FILE. Files that differ between
+ *           ranks are MISMATCH.
  *  tonari_connect_after (TONARI_CONNECT_AFTER)
  *           one-shot calls that go by plain messages before ranks connect (default 8); 0: ranks
  *           connect in the first one.

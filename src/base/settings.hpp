@@ -28,6 +28,7 @@ struct Settings {
   std::string channel = "auto";
   Tune tune = Tune::online;
   std::optional<double> tune_seconds;  // of rank 0; none: by tune
+  std::string schedule;  // the name of a file, which the algorithm "schedule" runs; empty: none
   int ports = 0;
   bool progress_thread = false;
   bool recv_view = false;

@@ -8,12 +8,14 @@
 #include "engine/run/forwarded_sizes.hpp"
 #include "engine/run/wiring.hpp"
 #include "engine/tune/candidate_race.hpp"
+#include "planners/graphs/scheduled.hpp"
 #include "request/staged_exchange.hpp"
 
 namespace tonari {
 namespace {
 
-void describe(Prepared& request, double start, const Choice& choice, const Problem& problem) {
+void describe(Prepared& request, double start, const Choice& choice, const Problem& problem,
+              const Settings& settings) {
   request.chosen.name(choice.candidate);
   if (!choice.candidate.planned) request.chosen.rounds = static_cast<int>(problem.neighbors);
   request.chosen.follow(choice);
@@ -22,7 +24,12 @@ void describe(Prepared& request, double start, const Choice& choice, const Probl
           ? ""
           : text(choice.candidate.algorithm(),
                  " is not expected to pay here: ", choice.candidate.unpaying, "\n");
-  request.describe(start, what_of(problem), choice.candidate.label(), against + choice.details);
+  const std::string followed =
+      settings.algorithm == scheduled_name
+          ? text("the schedule of the file ", settings.schedule, " (tonari_schedule)\n")
+          : "";
+  request.describe(start, what_of(problem), choice.candidate.label(),
+                   followed + against + choice.details);
 }
 
 // If memory cannot be shared or a window cannot be made, that is no error: the messages go by MPI.
@@ -150,7 +157,7 @@ Made make_request(const Call& call, double start, Choice choice, const Problem& 
     build_one(context, choice, problem, mine, made);
   if (mine.staging) stage(prepared, *mine.staging, choice);
   if (mine.settings.progress_thread) prepared.drive_by_thread();
-  describe(prepared, start, choice, problem);
+  describe(prepared, start, choice, problem, mine.settings);
   end_request(made, call, mine);
   return made;
 }

@@ -9,6 +9,7 @@
 #include "engine/wait/agree.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/mpi_error.hpp"
+#include "neighborhood/follow_schedule.hpp"
 #include "neighborhood/handles.hpp"
 #include "neighborhood/promises.hpp"
 #include "request/agree_on_arguments.hpp"
@@ -62,10 +63,12 @@ void explain_difference(MPI_Comm comm, const Neighborhood& near) {
   fail(Errc::mismatch, "ranks disagree about the grid");
 }
 
+// Collective, together, if there is a schedule.
 template <class... What>
 std::unique_ptr<tonari_neighborhood_s> handle_of(What&&... what) {
   auto handle = std::make_unique<tonari_neighborhood_s>();
   handle->context = std::make_shared<Context>(std::forward<What>(what)...);
+  follow_schedule(*handle->context);
   return handle;
 }
 

@@ -10,6 +10,7 @@
 #include "engine/comm/read_topology.hpp"
 #include "engine/wait/agree.hpp"
 #include "mpi/mpi_error.hpp"
+#include "planners/graphs/scheduled.hpp"
 #include "planners/registry.hpp"
 
 namespace tonari {
@@ -18,7 +19,8 @@ namespace {
 // Reads "balanced" or "balanced/both ends", or finds what it has made of them.
 void split_algorithm(Settings& settings) {
   const std::string word = settings.algorithm;
-  if (word == "auto") return;
+  const bool follows = !settings.schedule.empty() && word == scheduled_name;
+  if (word == "auto" || follows) return;
   const std::string current = current_name(word);
   const std::size_t slash = std::min(current.find('/'), current.size());
   const std::string name = current.substr(0, slash);
@@ -39,6 +41,17 @@ void split_algorithm(Settings& settings) {
   for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
   fail(Errc::algorithm, "tonari_algorithm (TONARI_ALGORITHM) is '", word, "'; it must be one of ",
        list, ", and may go on with a slash and a variant", did_you_mean(name, names));
+}
+
+// The exchanges of a neighborhood with a schedule follow it, unless a request names an algorithm.
+void follow_schedule(const Setting& algorithm, Where calls, Settings& settings) {
+  if (settings.schedule.empty() || settings.algorithm == scheduled_name) return;
+  if (settings.algorithm == "auto")
+    settings.algorithm = scheduled_name;
+  else if (calls & where::neighborhoods)
+    fail(Errc::algorithm, name_of(algorithm), " is '", settings.algorithm,
+         "', but tonari_schedule says that all exchanges follow the schedule '", settings.schedule,
+         "'; give the neighborhood one of the two");
 }
 
 void require_threads() {
@@ -90,10 +103,13 @@ std::string in_quotes(const std::string& value) {
 
 std::optional<std::string> value_of(MPI_Info info, const Setting& row) {
   if (info == MPI_INFO_NULL || !*row.key) return std::nullopt;
-  char value[256];
-  int found = 0;
-  check_mpi(MPI_Info_get(info, row.key, sizeof value - 1, value, &found), "MPI_Info_get");
-  return found ? std::optional<std::string>(value) : std::nullopt;
+  int length = 0, found = 0;
+  check_mpi(MPI_Info_get_valuelen(info, row.key, &length, &found), "MPI_Info_get_valuelen");
+  if (!found) return std::nullopt;
+  std::string value(static_cast<std::size_t>(length) + 1, '\0');  // names of files are long
+  check_mpi(MPI_Info_get(info, row.key, length, value.data(), &found), "MPI_Info_get");
+  value.resize(static_cast<std::size_t>(length));
+  return value;
 }
 
 void check_keys(MPI_Info info) {
@@ -136,6 +152,7 @@ Settings read_settings(MPI_Info info, Where calls, Settings settings) {
   for (const Setting& row : all_settings())
     if (row.member.read && row.where & calls) read_setting(info, row, settings);
   split_algorithm(settings);
+  follow_schedule(setting("TONARI_ALGORITHM"), calls, settings);
   if (settings.progress_thread) require_threads();
   return settings;
 }

@@ -125,9 +125,9 @@ TEST(SettingTable, RowsSayWhatTheyAffect) {
     EXPECT_EQ(row->affects, Affects::rank) << name_of(*row);
   for (const Setting* row :
        {&setting("TONARI_TUNE"), &setting("TONARI_PROGRESS"), &setting("tonari_start_with"),
-        &setting("cdag_exact_byte_communications"), &setting("cdag_static_buffers"),
-        &setting("TONARI_INPLACE_ALGORITHM"), &setting("TONARI_HALO"),
-        &setting("TONARI_HALO_NEIGHBORS"), &setting("TONARI_ROUTE"),
+        &setting("tonari_schedule"), &setting("cdag_exact_byte_communications"),
+        &setting("cdag_static_buffers"), &setting("TONARI_INPLACE_ALGORITHM"),
+        &setting("TONARI_HALO"), &setting("TONARI_HALO_NEIGHBORS"), &setting("TONARI_ROUTE"),
         &setting("TONARI_SPARSE_ALGORITHM"), &setting("TONARI_NODES")})
     EXPECT_EQ(row->affects, Affects::all_ranks) << name_of(*row);
   for (const Setting* row :

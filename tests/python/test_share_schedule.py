@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """tonari share --schedule: files are judged by a checker that knows their format and the pattern,
-and nothing else."""
+and nothing else. Programs run them."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 
+import mpi4py_jobs as jobs
 import numpy as np
 import pytest
 from command_line import printed, refused
@@ -60,7 +61,9 @@ def pattern(ranks, seed):
     return {
         (a, int(b)): int(random.integers(1, 30))
         for a in range(ranks)
-        for b in random.choice(ranks, size=ranks - 2 if a < 2 else 4, replace=False)
+        for b in random.choice(
+            ranks, size=max(1, ranks - 2) if a < 2 else min(4, ranks), replace=False
+        )
         if a != b
     }
 
@@ -136,3 +139,33 @@ def test_one_scheme_has_one_schedule(tonari, matrix, tmp_path):
     assert not file.exists()
     there = ["share", path, "--communication", "--schemes", "direct", "--schedule", str(tmp_path)]
     refused(tonari(*there), "cannot write the schedule")
+
+
+@jobs.needed
+@jobs.on_ranks([5], [5], [2, 3, 8])
+def test_programs_run_what_is_written(tonari, matrix, tmp_path, mpi, ranks):
+    pairs = pattern(ranks, 4)
+    words = tmp_path / "pairs.json"
+    words.write_text(json.dumps(sorted(pairs)))
+    for scheme in ["direct", "sharing-2", "balanced/3 stages"]:
+        file = tmp_path / f"{scheme.replace('/', ' ')}.txt"
+        _, text = write_schedule(tonari, matrix(pairs, ranks), scheme, file)
+        sent = Counter(sender for _, sender, _, _ in read(text)[1])
+        program = jobs.RANKS / "follows_schedule.py"
+        done = jobs.run(mpi, ranks, tmp_path, program, str(words), str(file))
+        assert json.loads(jobs.succeeded(done)) == [sent[rank] for rank in range(ranks)]
+
+
+@jobs.needed
+@jobs.on_ranks([3], [3], [])
+def test_a_schedule_for_another_pattern_is_refused(tonari, matrix, tmp_path, mpi, ranks):
+    pairs = pattern(ranks, 4)
+    words = tmp_path / "pairs.json"
+    words.write_text(json.dumps(sorted(pairs)[1:]))
+    file = tmp_path / "s.txt"
+    write_schedule(tonari, matrix(pairs, ranks), "direct", file)
+    program = jobs.RANKS / "follows_schedule.py"
+    done = jobs.run(mpi, ranks, tmp_path, program, str(words), str(file))
+    assert done.returncode != 0
+    assert f"the schedule '{file}' cannot be used: block" in done.stderr
+    assert "is not of the pattern" in done.stderr

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/comm/context.hpp"
 
+#include "base/hash.hpp"
 #include "channels/native/connect.hpp"
 #include "engine/comm/strict_planner_registry.hpp"
 #include "engine/wait/agree.hpp"
 #include "planners/graphs/mirror.hpp"
 #include "select/graph_planner_registry.hpp"
 #include "select/offset_planner_registry.hpp"
+#include "select/scheduled_registry.hpp"
 
 namespace tonari {
 
@@ -66,6 +68,13 @@ void Context::promise(ExactSizes sizes) {
   topology_.vertex.bytes.assign(sizes.edges.send.begin(), sizes.edges.send.end());
   topology_.facts.sized = true;
   exact_sizes_ = std::make_unique<ExactSizes>(std::move(sizes));
+}
+
+// What is remembered of this pattern holds for this schedule alone.
+void Context::follow(OwnSchedule schedule) {
+  topology_.fingerprint = Hash().word(topology_.fingerprint).word(schedule.fingerprint).value();
+  planners_ = as_promised(std::make_unique<ScheduledRegistry>(
+      std::move(planners_), shared_->bsp(), topology_.vertex, std::move(schedule)));
 }
 
 Context::Context(std::shared_ptr<SharedComm> shared)

@@ -18,6 +18,7 @@
 #include "engine/wait/agree.hpp"
 #include "engine/wait/progress.hpp"
 #include "planners/graphs/local_bsp_comm.hpp"
+#include "planners/patterns/schedule_file.hpp"
 #include "select/candidates.hpp"
 
 namespace tonari {
@@ -49,6 +50,9 @@ class Context {
   const Vertex& vertex() const { return topology_.vertex; }
   PlannerRegistry& planners() { return *planners_; }
   const Settings& settings() const { return settings_; }
+  // Collective, together: from now on there is the algorithm "schedule", which is this one of a
+  // file. It was checked, and is the same on all ranks.
+  void follow(OwnSchedule schedule);
 
   // Null if no sizes were promised.
   ExactSizes* exact_sizes() { return exact_sizes_.get(); }

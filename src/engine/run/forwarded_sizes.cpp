@@ -2,11 +2,13 @@
 #include "engine/run/forwarded_sizes.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "channels/p2p/program.hpp"
 #include "engine/run/plan_exchange.hpp"
 #include "engine/wait/agree.hpp"
+#include "planners/graphs/graph_planner.hpp"
 
 namespace tonari {
 namespace {
@@ -76,10 +78,18 @@ void look_everywhere(const Context& context, std::vector<Unknown>& variants,
     variants[k].anywhere = some[k].value || !same[k];
 }
 
+// The sizes that all ranks have by the numbers of blocks tell those of scratch blocks. A variant by
+// hops does not say which numbers wait where: then all must be alike.
+bool follow_from_numbers(const Unknown& unknown, const std::vector<Bytes>& bytes) {
+  if (bytes.empty()) return false;
+  return !dynamic_cast<const GraphVariant*>(unknown.variant) ||
+         std::ranges::adjacent_find(bytes, std::not_equal_to()) == bytes.end();
+}
+
 Forwarded learn(Context& context, const Unknown& unknown, const Problem& problem,
                 const Settings& settings, const Binding& binding) {
   const std::vector<std::uint32_t>& like = unknown.like;
-  if (!problem.sizes.bytes.empty()) {
+  if (follow_from_numbers(unknown, problem.sizes.bytes)) {
     const bool is_foreign = std::find(like.begin(), like.end(), foreign) != like.end();
     return is_foreign ? std::make_shared<const std::vector<Bytes>>(like.size(),
                                                                    problem.sizes.bytes.front())
@@ -110,9 +120,10 @@ void exchange_forwarded_sizes(Context& context, std::vector<Candidate>& candidat
                      [&](const Unknown& u) { return u.key == key(c); }))
       unknown.push_back({key(c), c.planned.get()});
   // where all blocks have known sizes nobody needs to ask
-  if (!problem.sizes.bytes.empty())
+  if (std::ranges::all_of(
+          unknown, [&](const Unknown& u) { return follow_from_numbers(u, problem.sizes.bytes); }))
     look_at_plans(context, unknown, settings);
-  else if (!unknown.empty())
+  else
     look_everywhere(context, unknown, settings);
   for (const Unknown& u : unknown)
     fresh.emplace(u.key, learn(context, u, problem, settings, binding));
