@@ -147,6 +147,10 @@ std::string schedule(const CommunicationMatrix& matrix, const std::string& name,
   return schedule_text(matrix, find_scheme(matrix.ranks(), name, variant).make(matrix));
 }
 
+std::string schedule_within(const CommunicationMatrix& matrix, double words) {
+  return schedule_text(matrix, within_words(matrix, words));
+}
+
 SharingAnswer analyze_balanced(const CommunicationMatrix& matrix, int stages, double price,
                                double words, const LogGP& machine) {
   return answer(matrix, balanced_scheme("", {stages, price, words}), machine);
@@ -230,6 +234,8 @@ void bind_sharing(nb::module_& m) {
            nb::call_guard<nb::gil_scoped_release>())
       .def("schedule", &schedule, "scheme"_a, "variant"_a, nb::call_guard<nb::gil_scoped_release>(),
            "Who sends which blocks to whom, as text (src/planners/patterns/message_schedule.hpp).")
+      .def("schedule_within", &schedule_within, "words"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "The same of what analyze_within counts.")
       .def("analyze_balanced", &analyze_balanced, "stages"_a, "price"_a, "words"_a, "machine"_a,
            nb::call_guard<nb::gil_scoped_release>(),
            "price: more words that one message less may cost; words: most of all, relative to "

@@ -27,6 +27,14 @@ class Setting:
             parts.append(f"words {self.words:g}")
         return " ".join(parts)
 
+    def name(self) -> str:
+        """Of a file."""
+        return str(self).replace(" ", "-")
+
+    def setting(self) -> str:
+        """What a program says to run it."""
+        return f"tonari_algorithm=balanced/{self}"
+
     def short(self) -> str:
         """As in a narrow table."""
         return "/".join(
@@ -50,6 +58,12 @@ class Limit:
     def __str__(self) -> str:
         return f"fewest messages, words<={self.words:g}"
 
+    def name(self) -> str:
+        return f"words-{self.words!r}"
+
+    def setting(self) -> str:
+        return "by a schedule: --schedule FOLDER writes it"
+
     def short(self) -> str:
         return f"<={self.words:.3g}"
 
@@ -68,6 +82,12 @@ class Comparison:
     scheme: Any
     fewest_messages: tuple[Point, Any] | None
     fewest_words: tuple[Point, Any] | None
+
+
+def points(front: Sequence[Comparison]) -> list[Point]:
+    """Those that dominate some scheme, each once."""
+    found = [one for row in front for one in (row.fewest_messages, row.fewest_words) if one]
+    return list(dict.fromkeys(point for point, _ in found))
 
 
 def compare(schemes: Sequence[Any], settings: Sequence[tuple[Point, Any]]) -> list[Comparison]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import mpi4py_jobs as jobs
 import numpy as np
@@ -141,31 +142,82 @@ def test_one_scheme_has_one_schedule(tonari, matrix, tmp_path):
     refused(tonari(*there), "cannot write the schedule")
 
 
+def run(mpi, ranks, folder, pairs, words):
+    """What follows_schedule.py has done on ranks."""
+    (folder / "pairs.json").write_text(json.dumps(sorted(pairs)))
+    program = jobs.RANKS / "follows_schedule.py"
+    return jobs.run(mpi, ranks, folder, program, str(folder / "pairs.json"), *words)
+
+
 @jobs.needed
 @jobs.on_ranks([5], [5], [2, 3, 8])
 def test_programs_run_what_is_written(tonari, matrix, tmp_path, mpi, ranks):
     pairs = pattern(ranks, 4)
-    words = tmp_path / "pairs.json"
-    words.write_text(json.dumps(sorted(pairs)))
+    words, counts = [], []
     for scheme in ["direct", "sharing-2", "balanced/3 stages"]:
         file = tmp_path / f"{scheme.replace('/', ' ')}.txt"
         _, text = write_schedule(tonari, matrix(pairs, ranks), scheme, file)
         sent = Counter(sender for _, sender, _, _ in read(text)[1])
-        program = jobs.RANKS / "follows_schedule.py"
-        done = jobs.run(mpi, ranks, tmp_path, program, str(words), str(file))
-        assert json.loads(jobs.succeeded(done)) == [sent[rank] for rank in range(ranks)]
+        words.append(f"tonari_schedule={file}")
+        counts.append([sent[rank] for rank in range(ranks)])
+    assert json.loads(jobs.succeeded(run(mpi, ranks, tmp_path, pairs, words))) == counts
 
 
 @jobs.needed
 @jobs.on_ranks([3], [3], [])
 def test_a_schedule_for_another_pattern_is_refused(tonari, matrix, tmp_path, mpi, ranks):
     pairs = pattern(ranks, 4)
-    words = tmp_path / "pairs.json"
-    words.write_text(json.dumps(sorted(pairs)[1:]))
     file = tmp_path / "s.txt"
     write_schedule(tonari, matrix(pairs, ranks), "direct", file)
-    program = jobs.RANKS / "follows_schedule.py"
-    done = jobs.run(mpi, ranks, tmp_path, program, str(words), str(file))
+    done = run(mpi, ranks, tmp_path, sorted(pairs)[1:], [f"tonari_schedule={file}"])
     assert done.returncode != 0
     assert f"the schedule '{file}' cannot be used: block" in done.stderr
     assert "is not of the pattern" in done.stderr
+
+
+FRONT = ["--communication", "--schemes", "direct,forward-2,sharing-2", "--front"]
+
+
+def ways_to_run(text):
+    """The last lines of the readable form: {a point in short: what a program says}."""
+    lines = text.rstrip().splitlines()
+    count = next(k for k, line in enumerate(reversed(lines)) if line.endswith("What runs them:"))
+    return dict(line.split(maxsplit=1) for line in lines[len(lines) - count :])
+
+
+@jobs.needed
+@jobs.on_ranks([8], [], [])
+def test_what_the_front_prints_runs(tonari, matrix, tmp_path, mpi, ranks):
+    """A file per point, with the messages that the table has; all of them, and what is printed
+    without files, run as it is printed."""
+    pairs = pattern(ranks, 3)  # one point is a limit of words
+    path, folder = matrix(pairs, ranks), tmp_path / "front"
+    done = tonari("share", path, *FRONT, "--schedule", str(folder), "--json")
+    rows = [row for row in json.loads(printed(done)) if row["schedule"]]
+    for row in rows:
+        text = Path(row["schedule"]).read_text()
+        assert check(text, pairs, ranks) == ""
+        sent = Counter(sender for _, sender, _, _ in read(text)[1])
+        assert row["max_messages"] == max(sent.values())
+    ways = ways_to_run(printed(tonari("share", path, *FRONT, "--schedule", str(folder))))
+    assert {*ways.values()} == {f"tonari_schedule={row['schedule']}" for row in rows}
+    assert {file.name for file in folder.iterdir()} == {Path(row["schedule"]).name for row in rows}
+    named = ways_to_run(printed(tonari("share", path, *FRONT)))
+    assert [*named] == [*ways]
+    named = {short: way for short, way in named.items() if not short.startswith("<=")}
+    assert all(way.startswith("tonari_algorithm=balanced/") for way in named.values())
+    words = [*(f"tonari_schedule={row['schedule']}" for row in rows), *named.values()]
+    counts = json.loads(jobs.succeeded(run(mpi, ranks, tmp_path, pairs, words)))
+    for row, count in zip(rows, counts):
+        assert max(count) == row["max_messages"]
+    assert len(counts) == len(words) > 1
+
+
+def test_a_limit_runs_by_a_schedule_alone(tonari, matrix, tmp_path):
+    ways = ways_to_run(printed(tonari("share", matrix(pattern(8, 3), 8), *FRONT)))
+    limits = [way for short, way in ways.items() if short.startswith("<=")]
+    assert limits and {*limits} == {"by a schedule: --schedule FOLDER writes it"}
+    file = tmp_path / "file"
+    file.write_text("")
+    there = ["share", matrix(pattern(12, 1), 12), *FRONT, "--schedule", str(file)]
+    refused(tonari(*there), "cannot make a folder")

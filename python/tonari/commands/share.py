@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +17,7 @@ from tonari.commands.options import Json, Machine, Output
 from tonari.communication import Communication, read_communication, read_product
 from tonari.core import core
 from tonari.errors import ALGORITHM, FILE, Error
-from tonari.sharing_front import SETTINGS, Limit, Point, compare
+from tonari.sharing_front import SETTINGS, Limit, Point, compare, points
 from tonari.sharing_plot import draw
 from tonari.suggestion import did_you_mean
 from tonari.views.share import show, show_front
@@ -83,7 +84,8 @@ def share(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write who sends which blocks to whom, of the one scheme that --schemes names.",
+            help="Write who sends which blocks to whom, of the one scheme that --schemes names; "
+            "with --front into a folder, of each point. Programs run it by tonari_schedule.",
         ),
     ] = None,
     json: Json = False,
@@ -123,22 +125,26 @@ def share(
         status.update(f"planning for {pattern.ranks:,} ranks")
         answers = analyze(pattern, schemes, machine)
         settings = analyze_settings(pattern, answers, machine) if front else []
-        if schedule:
+        others = [answer for answer in answers if answer.scheme not in ("direct", "balanced")]
+        comparisons = compare(others, settings) if front else []
+        files: dict[Point, Path] = {}
+        if schedule and front:
+            status.update(f"writing schedules to {schedule}")
+            files = write_front(pattern, points(comparisons), schedule)
+        elif schedule:
             write_schedule(pattern, schemes, schedule)
     rows = [json_row(answer, pattern.ranks) for answer in answers]
     rows += [
         json_row(answer, pattern.ranks) | {"variant": str(setting)} for setting, answer in settings
     ]
+    if files:
+        written = [""] * len(answers) + [str(files.get(setting, "")) for setting, _ in settings]
+        rows = [row | {"schedule": file} for row, file in zip(rows, written, strict=True)]
 
     def table(_: object) -> None:
         show(pattern, answers, path, machine)
         if front:
-            show_front(
-                compare(
-                    [answer for answer in answers if answer.scheme not in ("direct", "balanced")],
-                    settings,
-                )
-            )
+            show_front(comparisons, files)
 
     report(
         rows,
@@ -167,7 +173,30 @@ def write_schedule(pattern: Communication, schemes: str, path: Path) -> None:
             "with --schemes, such as sharing-2 or 'balanced/3 stages'",
             ALGORITHM,
         )
-    text = _inputs(pattern, "")[0].schedule(*chosen[0])
+    _write(path, _inputs(pattern, "")[0].schedule(*chosen[0]))
+
+
+def write_front(pattern: Communication, front: Sequence[Point], folder: Path) -> dict[Point, Path]:
+    """A file with the schedule of each point. They are planned once more."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Error(f"{folder}: cannot make a folder: {error.strerror}", FILE) from error
+    matrix, _ = _inputs(pattern, "")
+
+    def write(point: Point) -> Path:
+        path = folder / f"{point.name()}.txt"
+        if isinstance(point, Limit):
+            _write(path, matrix.schedule_within(point.words))
+        else:
+            _write(path, matrix.schedule("balanced", str(point)))
+        return path
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return dict(zip(front, pool.map(write, front), strict=True))
+
+
+def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="ascii")
     except OSError as error:
@@ -181,7 +210,7 @@ def analyze_settings(
     matrix, model = _inputs(pattern, machine)
     others = (answer for answer in answers if answer.scheme not in ("direct", "balanced"))
     limits = sorted({max(answer.words, 1.0) for answer in others})
-    points: list[Point] = [*SETTINGS, *map(Limit, limits)]
+    every: list[Point] = [*SETTINGS, *map(Limit, limits)]
 
     def plan(point: Point) -> Any:
         if isinstance(point, Limit):
@@ -189,7 +218,7 @@ def analyze_settings(
         return matrix.analyze_balanced(point.stages, point.price, point.words, model)
 
     with ThreadPoolExecutor(THREADS) as pool:
-        return list(zip(points, pool.map(plan, points)))
+        return list(zip(every, pool.map(plan, every)))
 
 
 def _inputs(pattern: Communication, machine: str) -> tuple[Any, Any]:

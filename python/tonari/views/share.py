@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from rich.markup import escape
@@ -10,7 +11,7 @@ from rich.table import Table
 
 from tonari import output
 from tonari.communication import Communication
-from tonari.sharing_front import Comparison, Point
+from tonari.sharing_front import Comparison, Point, points
 
 
 def show(pattern: Communication, answers: list[Any], path: str, machine: str) -> None:
@@ -58,9 +59,9 @@ def _table(answers: list[Any], ranks: int) -> Table:
     return table
 
 
-def show_front(front: list[Comparison]) -> None:
+def show_front(front: list[Comparison], files: dict[Point, Path]) -> None:
     """Prints what balanced has for each of the other schemes: fewer messages for as many words, and
-    fewer words for as many messages."""
+    fewer words for as many messages. Then what runs each: a schedule, where there is a file."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     numbers = ("most", "words")
     for name in ("scheme", *numbers, *numbers, "few messages", *numbers, "few words"):
@@ -80,9 +81,12 @@ def show_front(front: list[Comparison]) -> None:
         "\nbalanced with the setting that has the fewest messages at no more words than the "
         "scheme, and with that of the fewest words at no more messages. A setting is "
         "stages/price/limit of words, the last two where there is one; or <= and a limit alone, "
-        "for the best of several within it.",
+        "for the best of several within it. What runs them:",
         style="dim",
     )
+    for point in points(front):
+        run = f"tonari_schedule={files[point]}" if point in files else point.setting()
+        console.print(f"{point.short():12} {run}", soft_wrap=True, markup=False, highlight=False)
 
 
 def _point(found: tuple[Point, Any] | None) -> tuple[str, str, str]:
