@@ -48,7 +48,9 @@ class Entry:
 
     @property
     def launcher(self) -> str:
-        return self.command[0] if self.command else ""
+        """The program that starts the ranks; one that gives them a core may stand before it."""
+        at = self.command.index("-n") - 1 if "-n" in self.command else 0
+        return self.command[at] if self.command else ""
 
 
 def is_repeated(groups: Iterable[Entry]) -> bool:
