@@ -205,7 +205,8 @@ std::vector<Move> PackedExchange::scatter(std::size_t parity, const Shifts& shif
   return moves;
 }
 
-void PackedExchange::compile(Shifts out, Shifts in, const std::function<void()>& check) {
+void PackedExchange::compile(const Shifts& out, const Shifts& in,
+                             const std::function<void()>& check) {
   using Gathers = std::pair<std::int32_t, PlacedTables*>;  // of a step
   std::vector<Gathers> gathers;
   bool replaces = false;
@@ -222,8 +223,19 @@ void PackedExchange::compile(Shifts out, Shifts in, const std::function<void()>&
   for (const auto& [step, tables] : gathers)
     tables->add(out, number_, [&](std::size_t p, const Shifts& to) { return gather(step, p, to); });
   if (scatters)
-    scatters_.add(std::move(in), number_,
-                  [&](std::size_t p, const Shifts& to) { return scatter(p, to); });
+    scatters_.add(in, number_, [&](std::size_t p, const Shifts& to) { return scatter(p, to); });
+}
+
+// Tables of the place before are there still, where those of the new one cannot be made.
+void PackedExchange::place(Shifts out, Shifts in, const std::function<void()>& check) {
+  try {
+    compile(out, in, check);
+  } catch (...) {
+    gathers_.use(placed_out_), scatters_.use(placed_in_);
+    for (Forward& forward : forwards_) forward.gathers.use(placed_out_);
+    throw;
+  }
+  placed_out_ = std::move(out), placed_in_ = std::move(in);
 }
 
 void PackedExchange::move_to(std::span<const std::ptrdiff_t> shifts,
@@ -233,13 +245,13 @@ void PackedExchange::move_to(std::span<const std::ptrdiff_t> shifts,
     for (const PackedMessage& message : messages) all.push_back(shifts[message.space]);
     return all;
   };
-  compile(of(out_), of(in_), check);
+  place(of(out_), of(in_), check);
 }
 
 void PackedExchange::connect(const PackedOffers& offers) {
   find_flags_there(offers);
   find_slots_there(offers);
-  compile(Shifts(out_.size()), Shifts(in_.size()), [] {});
+  place(Shifts(out_.size()), Shifts(in_.size()), [] {});
   connected_ = true;
 }
 

@@ -47,7 +47,7 @@ struct PackedMessage {
   // Not below 0: the bytes lie in the slot of this one of the incoming messages. One that goes out
   // is gathered from there; one that comes in has no slot, and is a further place for the bytes.
   std::int32_t from = -1;
-  bool only_passed_on = false;  // one that comes in is not unpacked: the layout tells its bytes
+  bool only_passed_on = false;  // it has no place in the program's memory: its layout tells bytes
 };
 
 using PackedOffers = std::map<std::int32_t, PackedOffer>;  // by rank
@@ -103,6 +103,7 @@ class PackedExchange {
   Device& device() const { return device_; }
   DeviceStream own_stream() const { return own_; }  // for callers without one
   DeviceEvent unpacked() const { return unpacked_; }
+  bool passes_on() const { return !forwards_.empty(); }
   const std::vector<PackedMessage>& in() const { return in_; }
   const std::vector<PackedMessage>& out() const { return out_; }
   Bytes bytes() const { return inbox_.bytes; }  // of this rank's memory that others write
@@ -139,7 +140,8 @@ class PackedExchange {
   std::byte* slot(std::size_t in, std::size_t parity) const;
   std::vector<Move> gather(std::int32_t step, std::size_t parity, const Shifts& shifts) const;
   std::vector<Move> scatter(std::size_t parity, const Shifts& shifts) const;
-  void compile(Shifts out, Shifts in, const std::function<void()>& check);
+  void compile(const Shifts& out, const Shifts& in, const std::function<void()>& check);
+  void place(Shifts out, Shifts in, const std::function<void()>& check);
   // Puts the later steps into the own stream. Returns what to wait for before the scatter.
   DeviceEvent forward(std::int64_t exchange);
   std::span<const FlagValue> all(const Flags& flags, std::int64_t value);
@@ -153,6 +155,7 @@ class PackedExchange {
   PackedInbox inbox_;
   HeldOnDevice held_, theirs_;  // of this rank, and of others
   PlacedTables gathers_, scatters_;
+  Shifts placed_out_, placed_in_;  // that the tables in use are for
   std::list<Forward> forwards_;
   std::vector<std::array<std::byte*, 2>> slots_there_;  // for each of out_, by parity
   std::byte* memory_ = nullptr;                         // the inbox's

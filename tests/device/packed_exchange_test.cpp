@@ -279,14 +279,15 @@ TEST(PackedExchange, FollowsTheMemoryOfTheProgram) {
 TEST(PackedExchange, MemoryOutOfReachLeavesItWhereItWas) {
   Pair p;
   PackedMessage out = p.message(0, 0);
-  out.space = 1;
-  PackedExchange exchange(p.device, 0, 0, {p.message(0, 8)}, {out});
+  PackedMessage in = p.message(0, 8);
+  out.space = 1, in.space = 2;
+  PackedExchange exchange(p.device, 0, 0, {in}, {out});
   exchange.connect({});
-  const std::array<std::ptrdiff_t, 2> outside{0, Pair::bytes}, back{};
-  expect_sentence(error_of([&] { exchange.move_to(outside, [] {}); }), Errc::argument,
-                  {"uses memory"});
+  using Place = std::array<std::ptrdiff_t, 3>;
+  for (const Place& outside : {Place{0, Pair::bytes, 16}, Place{0, 16, Pair::bytes}})
+    expect_sentence(error_of([&] { exchange.move_to(outside, [] {}); }), Errc::argument,
+                    {"uses memory"});
   p.set(p.first, p.memory, 8, 3);
-  exchange.move_to(back, [] {});
   exchange.start_on(p.first);
   exchange.wait_on(p.first);
   p.device.synchronize(p.first);
