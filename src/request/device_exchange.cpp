@@ -2,6 +2,7 @@
 #include "request/device_exchange.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "device/given.hpp"
@@ -16,6 +17,13 @@ Bytes bytes_of(const std::vector<PackedMessage>& messages) {
   Bytes bytes = 0;
   for (const PackedMessage& message : messages) bytes += message.layout.bytes();
   return bytes;
+}
+
+// Blocks of one message have its tag.
+std::size_t messages_of(const std::vector<PackedMessage>& blocks) {
+  std::set<std::pair<std::int32_t, std::int32_t>> messages;
+  for (const PackedMessage& block : blocks) messages.emplace(block.peer, block.tag);
+  return messages.size();
 }
 
 std::shared_ptr<const OwnedComm> comm_of(const PackedParts& parts) {
@@ -82,6 +90,7 @@ void DeviceExchange::check_reach(Shifts shifts) const {
   if (nothing()) return;
   const auto check = [&](const std::vector<PackedMessage>& messages, const char* name) {
     for (const PackedMessage& message : messages) {
+      if (message.only_passed_on) continue;
       const auto base = reinterpret_cast<std::ptrdiff_t>(message.base) + shifts[message.space];
       const auto [low, high] = message.layout.span();
       check_buffer(parts_.packed->device(), parts_.packed->number(), {base + low, base + high},
@@ -132,7 +141,7 @@ void DeviceExchange::give_up() {
 // ---- what it is
 
 int DeviceExchange::messages() const {
-  return nothing() ? 0 : static_cast<int>(parts_.packed->out().size());
+  return nothing() ? 0 : static_cast<int>(messages_of(parts_.packed->out()));
 }
 
 Bytes DeviceExchange::bytes() const { return nothing() ? 0 : bytes_of(parts_.packed->out()); }
@@ -141,8 +150,9 @@ void DeviceExchange::awaits(Awaited& awaited) const {
   awaited.in(call_);
   if (nothing()) return;
   for (const PackedMessage& message : parts_.packed->in())
-    awaited.add(Awaited::What::message, parts_.notices->node(), message.peer, 0,
-                message.layout.bytes());
+    if (message.from < 0)
+      awaited.add(Awaited::What::message, parts_.notices->node(), message.peer, 0,
+                  message.layout.bytes());
 }
 
 }  // namespace tonari

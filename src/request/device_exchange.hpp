@@ -4,9 +4,9 @@
 // (device/packed_exchange.hpp). The host only puts these into streams.
 //
 //   start     | pack, in a stream of the exchange |
-//   wait      | unpack, in that stream | is it done? |
+//   wait      | pass on, unpack, in that stream | is it done? |
 //   start_on  | pack, in the program's stream |
-//   wait_on   | unpack, in the program's stream |
+//   wait_on   | pass on, in a stream of the exchange | unpack, in the program's stream |
 //
 // Each exchange has a stream of its own, because an unpacking waits there for other ranks. These
 // may first need another exchange of this rank.
@@ -46,8 +46,8 @@ class DeviceExchange final : public PolledExchange<DeviceExchange>, public Strea
 
   void start() override;
   void rebind(Shifts shifts) override;
-  // The device does all, and no other exchange of this rank need be driven by it.
-  bool proceeds_by_itself() const override { return true; }
+  // The device does all, unless a wait has to say that blocks are passed on.
+  bool proceeds_by_itself() const override { return nothing() || !parts_.packed->passes_on(); }
   bool nothing() const override { return !parts_.packed; }
   int messages() const override;
   Bytes bytes() const override;

@@ -230,6 +230,51 @@ TEST_F(OnGpu, MemoryOfPoolsGoesByHandles) {
   EXPECT_OK(tonari_neighborhood_free(&near));
 }
 
+// The host waits for the last exchange only. Blocks come by way of other ranks, and of this one.
+TEST_F(OnGpu, PlansCombineBlocksOnTheWay) {
+  Random common(72);
+  for (const char* algorithm : {"torus", "torus-direct", "additive-basis"}) {
+    Topology t = torus_of_all(2);
+    t.offsets = box(2, -1, 1), t.name = "moore";
+    MPI_Comm cart = make_cart(t);
+    tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+    ASSERT_OK(
+        tonari_neighborhood_create_cart(cart, t.count(), t.offsets.data(), MPI_INFO_NULL, &near));
+    MPI_Comm_free(&cart);
+    const Graph graph = graph_of(t);
+    for (const Operation op : all_operations) {
+      SCOPED_TRACE(std::string(name(op)) + ", " + algorithm);
+      const Sizes sizes = random_sizes(common, op, true);
+      Random own(common() + 977u * static_cast<unsigned>(world_rank()));
+      Buffers b = make_buffers(own, graph, world_rank(), op, sizes);
+      SideOnDevice out(on(), b.out), in(on(), b.in);
+      tonari_request request = TONARI_REQUEST_NULL;
+      ASSERT_OK(init(op, b.out, b.in, near, Info{{"tonari_algorithm", algorithm}}, &request));
+      b.out.free_types(), b.in.free_types();
+      tonari_request_info info;
+      ASSERT_OK(tonari_request_get_info(request, &info));
+      EXPECT_STREQ(info.algorithm, algorithm);
+      const bool handles = std::string(info.channel) == "device-handles";
+      EXPECT_TRUE(handles || everywhere(info.bytes == 0)) << tonari_request_describe(request);
+      for (int round = 0; round < 12; ++round) {
+        b.prepare(world_rank(), round);
+        out.put(), in.put();
+        for (int repeat = 0; repeat < 1 + round % 4; ++repeat) {
+          EXPECT_OK(tonari_start_on(request, handle(on().first)));
+          EXPECT_OK(tonari_wait_on(request, handle(repeat % 2 ? on().first : on().second)));
+          on().device.record(on().second, on().event);
+          on().device.wait_event(on().first, on().event);
+        }
+        on().device.synchronize(on().first);
+        out.get(), in.get();
+        EXPECT_EQ(b.wrong(graph, world_rank(), round), "") << tonari_request_describe(request);
+      }
+      EXPECT_OK(tonari_request_free(&request));
+    }
+    EXPECT_OK(tonari_neighborhood_free(&near));
+  }
+}
+
 TEST_F(OnGpu, FreedMemoryIsRefused) {
   tonari_neighborhood near = ring();
   tonari::HeldOnDevice held(on().device);
