@@ -93,8 +93,9 @@ TONARI_API int tonari_fortran_group_end(int form, int info, tonari_request* requ
 /* A grid of storage array in order Fortran; parameters are the members of tonari_grid_shape. */
 TONARI_API int tonari_fortran_grid_create(int cart, int dims, const int64_t cells[], int local,
                                           const int64_t lower[], const int64_t upper[],
-                                          const int subdomains[], int fields, int copies, int type,
-                                          void* const arrays[], int info, tonari_grid* grid);
+                                          const int subdomains[], int fields, int copies,
+                                          int memory, int device, int type, void* const arrays[],
+                                          int info, tonari_grid* grid);
 /* ONCE or PERSISTENT. reverse: 0 forward, which ignores op; 1 reverse. */
 TONARI_API int tonari_fortran_grid_exchange(int form, int reverse, tonari_grid grid, int copy,
                                             const tonari_ghosts* ghosts, int op, int info,

@@ -26,13 +26,15 @@ Shape shape_of(int dims, const int64_t lower[], const int64_t upper[], int field
 
 extern "C" int tonari_fortran_grid_create(int cart, int dims, const int64_t cells[], int local,
                                           const int64_t lower[], const int64_t upper[],
-                                          const int subdomains[], int fields, int copies, int type,
-                                          void* const arrays[], int info, tonari_grid* grid) {
+                                          const int subdomains[], int fields, int copies,
+                                          int memory, int device, int type, void* const arrays[],
+                                          int info, tonari_grid* grid) {
   const MPI_Comm on = comm_of(cart);
   auto shape = shape_of<tonari_grid_shape>(dims, lower, upper, fields, type);
   std::copy_n(cells, TONARI_GRID_MAX_DIMS, shape.cells);
   std::copy_n(subdomains, TONARI_GRID_MAX_DIMS, shape.subdomains);
   shape.local = local, shape.copies = copies;
+  shape.memory = memory, shape.device = device;
   return tonari_grid_create(on, &shape, arrays, info_of(info), grid);
 }
 

@@ -35,6 +35,7 @@ program errors_test
   call buffers()
   call requests()
   call blocks()
+  call grids()
   call tonari_alltoall(out, 1, MPI_DOUBLE_PRECISION, in, 1, MPI_DOUBLE_PRECISION, near, ierror)
   call expect(ierror == TONARI_SUCCESS, 'the neighborhood can be used after errors')
   call tonari_neighborhood_free(near)
@@ -146,6 +147,26 @@ contains
                               [(k, k=0, ranks - merge(0, 1, rank == odd))], MPI_DOUBLE_PRECISION, &
                               MPI_INFO_NULL, none_made, ierror)
     call expect_error(ierror, TONARI_ERR_ARGUMENT, 'each box has one owner', 'too many owners')
+  end subroutine
+
+  ! One rank asks for memory that there is not.
+  subroutine grids()
+    type(tonari_grid) :: none_made
+    type(tonari_grid_shape) :: shape
+    shape%dims = 1
+    shape%cells(1) = 4 * ranks
+    shape%lower(1) = 1
+    shape%memory = merge(7, TONARI_MEMORY_HOST, rank == odd)
+    call tonari_grid_create(ring, shape, MPI_DOUBLE_PRECISION, MPI_INFO_NULL, none_made, ierror)
+    call expect_error(ierror, TONARI_ERR_ARGUMENT, 'shape.memory is 7', 'no such memory')
+    shape%memory = TONARI_MEMORY_HOST
+    shape%device = merge(3, 0, rank == odd)
+    call tonari_grid_create(ring, shape, MPI_DOUBLE_PRECISION, MPI_INFO_NULL, none_made, ierror)
+    call expect_error(ierror, TONARI_ERR_ARGUMENT, 'shape.device is 3', 'a device for the host')
+    shape%memory = TONARI_MEMORY_DEVICE
+    shape%device = 1000
+    call tonari_grid_create(ring, shape, MPI_DOUBLE_PRECISION, MPI_INFO_NULL, none_made, ierror)
+    call expect_error(ierror, TONARI_ERR_ARGUMENT, 'device', 'no such device')
   end subroutine
 
 end program errors_test
