@@ -128,8 +128,9 @@ class Builder {
   static constexpr const char* told = "as an exchange between neighbors: ";
   // What becomes of messages of this rank to itself, as a line.
   std::string describe_own(const StreamOrdered* by_stream) const {
-    if (grid().device() && grid().shape().mapped_ghosts)
-      return text("ghosts of this rank are its surface, mapped again on device ",
+    if (const std::size_t spared = grid().spared_on_device())
+      return text(spared, spared == 1 ? " message to itself is" : " messages to itself are",
+                  " spared: these ghosts are its surface, mapped again on device ",
                   grid().device().number, "\n");
     const auto* const staged = dynamic_cast<const StagedExchange*>(by_stream);
     return staged ? staged->sides().describe_own() : std::string();

@@ -44,6 +44,8 @@ class HaloGrid {
     if (ghost_maps_) return ghost_maps_->reaches(owner);
     return shown_ && owner == rank();
   }
+  // Messages of this rank to itself that mapped ghosts on its device spare.
+  std::size_t spared_on_device() const { return shown_ ? shown_->ghosts() : 0; }
 
   // bricked storages
   const BrickLayout& bricks(int subdomain) const { return layout_->bricks(subdomain); }

@@ -119,7 +119,7 @@ OwnMessages take_own(const HaloGrid& grid, const HaloRequest& request, HaloEnds&
   }
   std::erase_if(ends.send, is_own), std::erase_if(ends.receive, is_own);
   // ghosts that are the surface need no copy, but streams are ordered as behind one
-  if (copies.empty() && !grid.shape().mapped_ghosts) return {};
+  if (copies.empty() && grid.spared_on_device() == 0) return {};
   const std::size_t count = copies.size();
   return {std::make_shared<LaunchedCopies>(grid.device().devices, grid.device().number,
                                            std::move(copies)),

@@ -8,8 +8,8 @@
 namespace tonari {
 namespace {
 
-// Ghosts that this rank owns, in whichever of its subdomains.
-std::vector<Alias> own_ghosts(const GridLayout& layout) {
+// Ghosts that this rank owns, in whichever of its subdomains; count: of a copy, by direction.
+std::vector<Alias> own_ghosts(const GridLayout& layout, std::size_t& count) {
   std::vector<Alias> all;
   const Decomposition& parts = layout.shape().parts;
   const int rank = layout.rank();
@@ -20,6 +20,7 @@ std::vector<Alias> own_ghosts(const GridLayout& layout) {
       const std::vector<BrickPiece> here = layout.bricks(s).receive(v);
       const std::vector<BrickPiece> there =
           layout.bricks(owner->subdomain).send(opposite(v, parts.dims()));
+      count += std::ranges::any_of(here, [](const BrickPiece& piece) { return piece.bytes > 0; });
       for (int c = 0; c < layout.shape().copies; ++c)
         for (std::size_t i = 0; i < here.size(); ++i)
           if (here[i].bytes > 0)
@@ -35,7 +36,7 @@ std::vector<Alias> own_ghosts(const GridLayout& layout) {
 
 ShownSurface::ShownSurface(GridDevice device, const GridLayout& layout, Bytes bytes)
     : device_(std::move(device)) {
-  const std::vector<Alias> ghosts = own_ghosts(layout);
+  const std::vector<Alias> ghosts = own_ghosts(layout, ghosts_);
   memory_ = std::make_unique<AliasedMemory>(**device_.devices, device_.number, bytes, ghosts);
   Bytes done = 0;
   const auto fill_to = [&](Bytes end) {

@@ -25,11 +25,14 @@ class ShownSurface {
   std::byte* storage(const GridLayout& layout, int subdomain, int copy) const {
     return memory_->base() + layout.file_offset(layout.rank(), subdomain, copy);
   }
+  // Of a copy: those that are the surface. Without it each would be a message.
+  std::size_t ghosts() const { return ghosts_; }
   Bytes bytes() const { return memory_->physical(); }  // of memory
   std::size_t mappings() const { return memory_->mappings(); }
 
  private:
   GridDevice device_;  // lives as long as the memory
+  std::size_t ghosts_ = 0;
   std::unique_ptr<AliasedMemory> memory_;
 };
 

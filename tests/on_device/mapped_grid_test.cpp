@@ -96,7 +96,8 @@ TEST_F(MappedOnDevice, NothingMovesWhereARankIsItsOwnNeighbor) {
   TestGrid t(alone(3, 8), mapped, true);
   tonari_request request = request_of(t, 0, "zero-byte");
   EXPECT_CONTAINS(std::string(tonari_request_describe(request)),
-                  "ghosts of this rank are its surface, mapped again on device 0");
+                  "26 messages to itself are spared: these ghosts are its surface, mapped again "
+                  "on device 0");
   tonari_request_info info;
   must(tonari_request_get_info(request, &info));
   EXPECT_EQ(std::string(info.algorithm), "zero-byte");
@@ -108,6 +109,19 @@ TEST_F(MappedOnDevice, NothingMovesWhereARankIsItsOwnNeighbor) {
   EXPECT_EQ(device->launches(), launches);
   EXPECT_TRUE(t.holds(0, 1, false, false));
   must(tonari_request_free(&request));
+}
+
+// With a neighbor on each side, all of it is exchanged.
+TEST_F(MappedOnDevice, NoGhostIsItsOwnAmongOtherRanks) {
+  if (world_size() < 2) GTEST_SKIP() << "needs a neighbor";
+  UsedDevice device(unwatched());
+  TestGrid t(row(1, 8), mapped, true);
+  tonari_request request = request_of(t, 0, "auto");
+  const std::string described = tonari_request_describe(request);
+  EXPECT_EQ(described.find("spared"), std::string::npos) << described;
+  EXPECT_CONTAINS(described, "go from device to device by handles");
+  must(tonari_request_free(&request));
+  exchange_copies(t, false);
 }
 
 // Own cells alone have memory, padded to what the device maps.

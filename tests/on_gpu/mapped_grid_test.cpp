@@ -15,7 +15,7 @@ class MappedGridOnGpu : public OnDeviceOfAnyKind {
     for (int copy = 0; copy < t.copies; ++copy) {
       tonari_request request = request_of(t, copy, "auto");
       EXPECT_CONTAINS(std::string(tonari_request_describe(request)),
-                      "ghosts of this rank are its surface, mapped again on device 0");
+                      "these ghosts are its surface, mapped again on device 0");
       for (int round = 0; round < 3; ++round) {
         t.fill(copy, round);
         must(tonari_start(request));
