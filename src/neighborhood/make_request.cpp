@@ -148,8 +148,8 @@ void end_request(Made& made, const Call& call, LocalArguments& mine) {
     made.bound = BoundCall(call, topology, std::move(mine.given()), made.prepared);
 }
 
-Made make_request(const Call& call, double start, Choice choice, const Problem& problem,
-                  LocalArguments& mine) {
+Made make_without_end(const Call& call, double start, Choice choice, const Problem& problem,
+                      const LocalArguments& mine) {
   Context& context = *call.near->context;
   Made made = begin_request(call, mine);
   Prepared& prepared = *made.prepared;
@@ -158,6 +158,12 @@ Made make_request(const Call& call, double start, Choice choice, const Problem& 
   if (mine.staging) stage(prepared, *mine.staging, choice);
   if (mine.settings.progress_thread) prepared.drive_by_thread();
   describe(prepared, start, choice, problem, mine.settings);
+  return made;
+}
+
+Made make_request(const Call& call, double start, Choice choice, const Problem& problem,
+                  LocalArguments& mine) {
+  Made made = make_without_end(call, start, std::move(choice), problem, mine);
   end_request(made, call, mine);
   return made;
 }

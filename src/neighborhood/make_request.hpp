@@ -23,5 +23,8 @@ std::string what_of(const Problem& problem);
 // Collective. `start` is when the call began. Takes the blocks of `mine` if the call is bound.
 Made make_request(const Call& call, double start, Choice choice, const Problem& problem,
                   LocalArguments& mine);
+// The same, which its caller may still end.
+Made make_without_end(const Call& call, double start, Choice choice, const Problem& problem,
+                      const LocalArguments& mine);
 
 }  // namespace tonari

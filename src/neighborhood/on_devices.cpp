@@ -2,63 +2,16 @@
 #include "neighborhood/on_devices.hpp"
 
 #include <algorithm>
+#include <optional>
 
-#include "neighborhood/device_plan.hpp"
-#include "request/connect_messages.hpp"
-#include "request/connect_packed.hpp"
-#include "request/connect_pieces.hpp"
+#include "engine/tune/contest.hpp"
+#include "neighborhood/device_copies.hpp"
+#include "neighborhood/device_ways.hpp"
+#include "request/first_reason.hpp"
 #include "select/cache.hpp"
 
 namespace tonari {
 namespace {
-
-bool has_bytes(const std::vector<Block>& blocks) {
-  return std::ranges::any_of(blocks, [](const Block& block) { return block.bytes > 0; });
-}
-
-// The device of a side that has one; -1: it has no bytes.
-int device_of(const std::vector<Block>& blocks, int number, const char* side) {
-  if (!has_bytes(blocks)) return -1;
-  if (number < 0) fail(Errc::argument, "its ", side, " blocks lie in memory of the host");
-  return number;
-}
-
-// Each block is a message of its own. Both ends agree about the bytes of blocks, and leave out the
-// same ones. A message has the number of the block at its sender as its tag.
-PackedMessages straight_messages(const Vertex& vertex, LocalArguments& mine) {
-  const Binding& given = mine.given();
-  PackedMessages all;
-  const auto message = [](std::int32_t peer, std::size_t tag, const Block& block) {
-    return packed_message(peer, static_cast<std::int32_t>(tag), block);
-  };
-  const bool one = mine.arguments.collective == Collective::allgather;
-  for (std::size_t i = 0; i < vertex.targets.size(); ++i) {
-    const Block& block = given.send[one ? 0 : i];
-    if (vertex.targets[i] >= 0 && block.bytes > 0)
-      all.out.push_back(message(vertex.targets[i], i, block));
-  }
-  for (std::size_t j = 0; j < vertex.sources.size(); ++j)
-    if (vertex.sources[j] >= 0 && given.recv[j].bytes > 0)
-      all.in.push_back(message(vertex.sources[j], vertex.origins[j], given.recv[j]));
-  return all;
-}
-
-PackedBlocks packed_blocks(LocalArguments& mine, PackedMessages messages) {
-  const Binding& given = mine.given();
-  const StagedDevices on = mine.staging ? mine.staging->devices : StagedDevices();
-  const int sends = device_of(given.send, on.send, "send"),
-            receives = device_of(given.recv, on.recv, "receive");
-  if (sends < 0 && receives < 0) {
-    if (!messages.out.empty())
-      fail(Errc::argument, "it passes on blocks, and has none on a device itself");
-    return {};
-  }
-  if (sends >= 0 && receives >= 0 && sends != receives)
-    fail(Errc::argument, "its send blocks lie on device ", sends,
-         ", and its receive blocks on device ", receives);
-  return {present_device(cache_directory()), std::max(sends, receives), std::move(messages.in),
-          std::move(messages.out)};
-}
 
 bool asks_for_handles(const Settings& settings) { return settings.channel == device_handles; }
 
@@ -70,128 +23,114 @@ std::string why_not_tried(const Settings& settings) {
   return "";
 }
 
-// Within a node a launch is what costs, and blocks that go straight take the fewest.
-bool go_straight(const Settings& settings) {
-  return settings.algorithm == "auto" || settings.algorithm == "linear";
+// ---- the first that is possible
+
+// Returns an empty string, or why there is none.
+std::string take_first(DeviceWays& ways, const Settings& settings, const std::string& unmeasured,
+                       Made& made) {
+  const bool forced = asks_for_handles(settings), named = settings.algorithm != "auto";
+  const Evidence found{forced || named ? "forced" : "fixed rule"};
+  std::string others;
+  for (const DeviceWay way : device_ways) {
+    if (way == DeviceWay::staged || (forced && way != DeviceWay::handles)) break;
+    if (const auto refusal = ways.make(way)) {
+      others += text(way == DeviceWay::handles ? "not by handles" : "not by the MPI", ", because ",
+                     refusal->what(), "\n");
+      if (forced) return refusal->what();
+      continue;
+    }
+    if (way == DeviceWay::pieces) others.clear();  // its line says it
+    made = ways.take(way, found, forced ? "" : others + unmeasured);
+    return "";
+  }
+  return ways.why();
 }
 
-// What ranks have made, in whichever way.
-struct Way {
-  std::unique_ptr<Exchange> exchange;
-  StreamOrdered* ordered;
-  std::size_t tags;
-  const char* channel;
-  std::string described;
-  std::string algorithm = "linear", variant = {};
-  int rounds = 1;
+// ---- the fastest
+
+// A rank that has nothing to exchange.
+class Idle final : public LeafExchange {
+ public:
+  void start() override {}
+  bool test() override { return true; }
+  void wait() override {}
+  bool nothing() const override { return true; }
+  int messages() const override { return 0; }
+  Bytes bytes() const override { return 0; }
+  std::size_t scratch_bytes() const override { return 0; }
 };
 
-void fill(Made& made, const Call& call, double start, const Problem& problem, LocalArguments& mine,
-          Way way) {
-  Prepared& prepared = *made.prepared;
-  mine.staging.reset();
-  made.tags = way.tags;
-  prepared.by_stream = way.ordered;
-  prepared.exchange = std::move(way.exchange);
-  // a device that exchanges by handles needs no test to go on
-  if (mine.settings.progress_thread && !prepared.exchange->proceeds_by_itself())
-    prepared.drive_by_thread();
-  ChoiceReport& chosen = prepared.chosen;
-  chosen.algorithm = way.algorithm, chosen.variant = way.variant, chosen.channel = way.channel;
-  chosen.rounds = way.rounds;
-  const bool named = mine.settings.algorithm != "auto";
-  chosen.reason = named || asks_for_handles(mine.settings) ? "forced" : "fixed rule";
-  if (!named)
-    way.described +=
-        "no block goes by way of other ranks, since each step would be a launch more\n";
-  prepared.describe(
-      start, what_of(problem),
-      text(way.algorithm, "/", way.variant, way.variant.empty() ? "" : "/", way.channel),
-      way.described);
-  end_request(made, call, mine);
-}
+// All ways that are possible exchange copies of the blocks in turns.
+class WayContest {
+ public:
+  WayContest(Context& context, DeviceWays& ways, LocalArguments& mine)
+      : context_(context), ways_(ways), mine_(mine) {}
 
-Way way_of(std::unique_ptr<DeviceExchange> exchange) {
-  DeviceExchange* const ordered = exchange.get();
-  return {std::move(exchange), ordered, packed_tags, device_handles, ordered->describe()};
-}
-
-Way way_of(ConnectedMessages messages, const char* channel) {
-  return {std::move(messages.exchange), messages.ordered, messages.tags, channel,
-          std::move(messages.described)};
-}
-
-// What is told of a plan that combines blocks on the way.
-void name(Way& way, const DevicePlan& planned) {
-  const Candidate& candidate = planned.candidate;
-  way.algorithm = candidate.algorithm(), way.variant = candidate.variant();
-  way.rounds = planned.steps.count();
-  if (way.rounds > 1)
-    way.described +=
-        text("blocks are combined on the way, in ", way.rounds, " steps of one launch each\n");
-  if (!candidate.unpaying.empty())
-    way.described +=
-        text(way.algorithm, " is not expected to pay here: ", candidate.unpaying, "\n");
-}
-
-// Collective, together: the plan of a named algorithm. Returns why it is not run by handles.
-std::string run_plan(const Call& call, double start, const Problem& problem, LocalArguments& mine,
-                     Made& made) {
-  Context& context = *call.near->context;
-  DevicePlan planned;
-  std::optional<Error> refusal = plan_for_devices(context, problem, mine, planned);
-  if (!refusal) {
-    ConnectedPacked by_handles = connect_packed(context, mine.settings.timeout, [&] {
-      return packed_blocks(mine, messages_of(planned, mine));
+  // Collective. Whether all ranks have memory for copies; why not: a line.
+  std::optional<Error> make_copies() {
+    const std::optional<Error> lacking = error_of([&] {
+      if (mine_.staging)
+        copies_.emplace(present_device(cache_directory()),
+                        std::max(mine_.staging->devices.send, mine_.staging->devices.recv),
+                        mine_.given());
     });
-    refusal = std::move(by_handles.refusal);
-    if (by_handles.exchange) {
-      Way way = way_of(std::move(by_handles.exchange));
-      name(way, planned);
-      fill(made, call, start, problem, mine, std::move(way));
-      return "";
-    }
+    return first_reason(context_.comm(), lacking);
   }
-  return refusal->what();
-}
 
-// Collective, together: each block by itself. Returns why it goes neither by handles, nor by an MPI
-// that takes it, nor in pieces.
-std::string run_straight(const Call& call, double start, const Problem& problem,
-                         LocalArguments& mine, Made& made) {
-  Context& context = *call.near->context;
-  const Settings& settings = mine.settings;
-  const auto read = [&] { return packed_blocks(mine, straight_messages(context.vertex(), mine)); };
-  ConnectedPacked by_handles = connect_packed(context, settings.timeout, read);
-  if (by_handles.exchange) {
-    fill(made, call, start, problem, mine, way_of(std::move(by_handles.exchange)));
-    return "";
+  Made run(const Problem& problem) {
+    const Decision decision = decide(context_, mine_.settings.tune, alternatives(problem));
+    const DeviceWay winner = device_ways[decision.winner];
+    if (copies_) move(winner, copies_->none());
+    return ways_.take(winner, decision, decision.details);
   }
-  std::string why = by_handles.refusal->what();
-  if (asks_for_handles(settings)) return why;
-  ConnectedMessages by_mpi = connect_messages(context, settings.timeout, read);
-  if (!by_mpi.exchange) {
-    why = text(why, "; and ", by_mpi.refusal->what());
-    ConnectedMessages pieces = connect_pieces(context, settings.timeout, read, why);
-    if (!pieces.exchange) return text(why, "\nnot in pieces, because ", pieces.refusal->what());
-    made.prepared->recording.staged = !pieces.exchange->nothing();
-    fill(made, call, start, problem, mine, way_of(std::move(pieces), "pinned-pieces"));
-    return "";
+
+ private:
+  Alternatives alternatives(const Problem& problem) {
+    Alternatives all;
+    for (const DeviceWay way : device_ways) all.names.emplace_back(name(way));
+    all.make = [this](std::size_t k) {
+      if (const auto refusal = ways_.make(device_ways[k])) fail(Errc::algorithm, refusal->what());
+    };
+    all.timed = [this](std::size_t k) -> Exchange& {
+      Exchange& exchange = *ways_.made(device_ways[k]).exchange;
+      if (exchange.nothing()) return idle_;
+      if (copies_) move(device_ways[k], copies_->shifts());
+      return exchange;
+    };
+    all.question = text("devices|", problem_key(problem, mine_.settings));
+    return all;
   }
-  by_mpi.described += text("not by handles, because ", why, "\n");
-  fill(made, call, start, problem, mine, way_of(std::move(by_mpi), "device-mpi"));
-  return "";
-}
+  void move(DeviceWay way, Shifts shifts) {
+    if (StreamOrdered* const ordered = ways_.made(way).by_stream) ordered->move_blocks(shifts);
+  }
+
+  Context& context_;
+  DeviceWays& ways_;
+  LocalArguments& mine_;
+  std::optional<DeviceCopies> copies_;
+  Idle idle_;
+};
 
 }  // namespace
 
 std::string make_on_devices(const Call& call, double start, const Problem& problem,
                             LocalArguments& mine, Made& made) {
   const Settings& settings = mine.settings;
+  DeviceWays ways(call, start, problem, mine);
   std::string why = why_not_tried(settings);
   if (why.empty()) {
-    made = begin_request(call, mine);
-    why = (go_straight(settings) ? run_straight : run_plan)(call, start, problem, mine, made);
+    std::string unmeasured = "no other way was tried, because nothing is measured\n";
+    if (measures(settings.tune) && !asks_for_handles(settings)) {
+      WayContest contest(*call.near->context, ways, mine);
+      const std::optional<Error> lacking = contest.make_copies();
+      if (!lacking) {
+        made = contest.run(problem);
+        return "";
+      }
+      unmeasured =
+          text("no other way was tried, because nothing can be measured: ", lacking->what(), "\n");
+    }
+    why = take_first(ways, settings, unmeasured, made);
     if (why.empty()) return "";
   }
   if (asks_for_handles(settings))

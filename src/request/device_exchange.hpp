@@ -42,6 +42,7 @@ class DeviceExchange final : public PolledExchange<DeviceExchange>, public Strea
   void pack_on(DeviceStream stream) override;
   void unpack_on(DeviceStream stream) override;
   void finish_on(DeviceStream stream) override;
+  void move_blocks(Shifts shifts) override { rebind(shifts); }
   void check_reach(Shifts shifts) const override;
 
   void start() override;

@@ -82,6 +82,11 @@ void Prepared::describe(double start, const std::string& what) {
   describe(start, what, chosen.algorithm, details);
 }
 
+void Prepared::tell_also(const std::string& details) {
+  details_ += details;
+  write_description();
+}
+
 void Prepared::describe_later(const char* what) {
   later_ = what;
   pays_back_ = false;

@@ -77,6 +77,8 @@ struct Prepared {
   using Report = std::function<std::string(ChoiceReport&)>;
   void tell_of(Report report) { report_ = std::move(report); }
   void describe(double start, const std::string& what);
+  // After that: further lines, about what was compared with it.
+  void tell_also(const std::string& details);
   // The same when it is asked for: one-shot calls share the exchange, and have no init.
   void describe_later(const char* what);
   // Another exchange consists of this one and others, and tells when its init has paid.

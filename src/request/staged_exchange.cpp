@@ -109,15 +109,24 @@ void StagedExchange::start() {
   begin_exchange();
 }
 
-// Pinned blocks are in no space, so they stay.
-void StagedExchange::rebind(Shifts shifts) {
-  rebound_ = true;
+void StagedExchange::move_copies(Shifts shifts) {
   if (sides_.recv) sides_.recv->wait();
   if (sides_.own) sides_.own->wait();
   if (sides_.send) sides_.send->move_to(shifts);
   if (sides_.recv) sides_.recv->move_to(shifts);
   if (sides_.own) sides_.own->move_to(shifts);
+}
+
+// Pinned blocks are in no space, so they stay.
+void StagedExchange::rebind(Shifts shifts) {
+  rebound_ = true;
+  move_copies(shifts);
   inner().rebind(shifts);
+}
+
+void StagedExchange::move_blocks(Shifts shifts) {
+  move_copies(shifts);
+  if (inner_by_stream_) inner_by_stream_->move_blocks(shifts);
 }
 
 void StagedExchange::begin_unpacking() {

@@ -62,6 +62,7 @@ class StagedExchange final : public WrappedExchange, public StreamOrdered {
   void pack_on(DeviceStream stream) override;
   void unpack_on(DeviceStream stream) override;
   void finish_on(DeviceStream stream) override;
+  void move_blocks(Shifts shifts) override;
   void check_reach(Shifts shifts) const override;
   // Before the first start.
   void copy_own(std::shared_ptr<LaunchedCopies> own, std::size_t messages);
@@ -84,6 +85,7 @@ class StagedExchange final : public WrappedExchange, public StreamOrdered {
   void begin_exchange();
   void begin_unpacking();
   void begin_own(DeviceStream stream);
+  void move_copies(Shifts shifts);
 
   enum class Step : std::uint8_t { packing, exchanging, unpacking };
   StagedSides sides_;

@@ -20,6 +20,9 @@ class StreamOrdered {
   // After that wait: what the stream gets sees the blocks.
   virtual void finish_on(DeviceStream stream) = 0;
 
+  // Before a start, and not while one is under way: as Exchange::rebind, where all blocks of all
+  // ranks lie on devices. What goes by the host stays as it is.
+  virtual void move_blocks(Shifts shifts) = 0;
   // Throws Errc::argument where blocks that lie on devices would not, so far from where they were
   // at init.
   virtual void check_reach(Shifts shifts) const = 0;

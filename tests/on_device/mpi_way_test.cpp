@@ -70,7 +70,8 @@ TEST_F(MpiWay, AThreadDrivesIt) {
   const MpiTakesDevices mpi(device.program());
   MemoryOnDevice out(device.program(), 64), in(device.program(), 64);
   tonari_request request = TONARI_REQUEST_NULL;
-  ASSERT_OK(prepare(out.at(), in.at(), Info{{"tonari_progress", "thread"}}, &request));
+  ASSERT_OK(prepare(out.at(), in.at(), Info{{"tonari_progress", "thread"}, {"tonari_tune", "off"}},
+                    &request));
   EXPECT_EQ(channel_of(request), "device-mpi");
   const tonari::DeviceStream stream = device.program().make_stream(0);
   for (int round = 0; round < 5; ++round) {
