@@ -17,7 +17,7 @@ namespace {
 
 using namespace graphs;
 
-constexpr Collective both[] = {Collective::alltoall, Collective::allgather};
+constexpr Collective both_kinds[] = {Collective::alltoall, Collective::allgather};
 
 CommunicationMatrix matrix_of(const std::vector<Vertex>& vertices) {
   std::vector<Flow> flows;
@@ -61,7 +61,7 @@ void expect_runs(const std::vector<Vertex>& vertices, const CommunicationMatrix&
                  const MessageSchedule& schedule, unsigned seed) {
   const std::vector<OwnSchedule> own = checked_parts(vertices, schedule_text(matrix, schedule));
   const ScheduleMetrics counted = schedule.metrics(matrix);
-  for (const Collective collective : both) {
+  for (const Collective collective : both_kinds) {
     LocalBspComm bsp(static_cast<int>(vertices.size()));
     GraphVariant variant = scheduled_variant(bsp, vertices, own, collective);
     variant.gather(bsp);
@@ -109,7 +109,7 @@ TEST(Scheduled, RunsWhatAPlanningRootPlans) {
   std::mt19937 random(72);
   for (unsigned seed = 0; seed < test::random_cases(20u); ++seed) {
     const std::vector<Vertex> vertices = any_graph(random, 24);
-    for (const Collective collective : both) {
+    for (const Collective collective : both_kinds) {
       const CommunicationMatrix matrix = collective == Collective::alltoall
                                              ? matrix_of(vertices)
                                              : with_words_of_one(matrix_of(vertices));
@@ -136,7 +136,7 @@ TEST(Scheduled, DoesNotDependOnProcesses) {
     const CommunicationMatrix matrix = matrix_of(vertices);
     const std::vector<OwnSchedule> own =
         checked_parts(vertices, schedule_text(matrix, balanced(matrix, {4})));
-    for (const Collective collective : both) {
+    for (const Collective collective : both_kinds) {
       LocalBspComm all(static_cast<int>(vertices.size()));
       const GraphVariant together = scheduled_variant(all, vertices, own, collective);
       run_spread(vertices.size(), random, [&](BspComm& bsp) {
