@@ -54,9 +54,9 @@ class PlayedMessages final : public PieceMessages {
 };
 
 // A program of two ranks that waits for its device at the end only, or now and then.
-class Ranks {
+class PiecedRanks {
  public:
-  Ranks(std::uint64_t seed, bool watch_order, const Mutant& mutant)
+  PiecedRanks(std::uint64_t seed, bool watch_order, const Mutant& mutant)
       : device_(alone(watch_order), seed), random_(static_cast<std::uint32_t>(seed)) {
     for (DeviceStream& stream : streams_) stream = device_.make_stream(0);
     event_ = device_.make_event(0);
@@ -176,10 +176,10 @@ class Ranks {
 };
 
 // Rounds of one world. Returns what is wrong.
-std::string played(std::uint64_t seed, bool watch_order = true, const Mutant& mutant = {},
-                   std::vector<OrderingCall>* calls = nullptr) {
+std::string played_in_pieces(std::uint64_t seed, bool watch_order = true, const Mutant& mutant = {},
+                             std::vector<OrderingCall>* calls = nullptr) {
   try {
-    Ranks ranks(seed, watch_order, mutant);
+    PiecedRanks ranks(seed, watch_order, mutant);
     for (int round = 0; round < 6; ++round) ranks.exchange(round);
     ranks.complete();
     if (calls) *calls = ranks.calls();
@@ -191,22 +191,22 @@ std::string played(std::uint64_t seed, bool watch_order = true, const Mutant& mu
 
 TEST(PiecedCopies, EveryReaderSeesWhatWasSentWhateverTheOrder) {
   for (std::uint64_t seed = 0; seed < random_cases(std::uint64_t{1'000}); ++seed)
-    ASSERT_EQ(played(seed), "") << "seed " << seed;
+    ASSERT_EQ(played_in_pieces(seed), "") << "seed " << seed;
 }
 
 // Mutants that no world of so many shows to be wrong.
-void expect_all_caught(bool watch_order) {
+void expect_each_is_needed(bool watch_order) {
   std::set<std::string> all, missed;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     std::vector<OrderingCall> calls;
-    ASSERT_EQ(played(seed, watch_order, {}, &calls), "");
+    ASSERT_EQ(played_in_pieces(seed, watch_order, {}, &calls), "");
     for (const OrderingCall& call : calls) {
       const Mutant mutant{call.function, call.number, Mutant::Change::left_out, 0,
                           text(call.function, " ", call.number)};
       if (!all.insert(mutant.name).second) continue;
       bool caught = false;
       for (std::uint64_t world = 0; world < 500 && !caught; ++world)
-        caught = !played(world, watch_order, mutant).empty();
+        caught = !played_in_pieces(world, watch_order, mutant).empty();
       if (!caught) missed.insert(mutant.name);
     }
   }
@@ -214,10 +214,10 @@ void expect_all_caught(bool watch_order) {
   EXPECT_EQ(all.size(), 14u);
 }
 
-TEST(PiecedCopies, AllThatOrdersIsNeeded) { expect_all_caught(true); }
+TEST(PiecedCopies, AllThatOrdersIsNeeded) { expect_each_is_needed(true); }
 
 // Without the clocks that find what nothing orders: some seed shows it by what arrives.
-TEST(PiecedCopies, WhateverIsLeftOutSpoilsData) { expect_all_caught(false); }
+TEST(PiecedCopies, WhateverIsLeftOutSpoilsData) { expect_each_is_needed(false); }
 
 }  // namespace
 }  // namespace tonari::test
