@@ -77,6 +77,7 @@ void DeviceExchange::unpack_on(DeviceStream stream) {
   if (nothing()) return;
   check_stream(stream);
   unpacks_on_ = stream;
+  by_stream_ = true;
 }
 
 // A test may have unpacked before it was said where.
@@ -113,15 +114,16 @@ void DeviceExchange::rebind(Shifts shifts) {
 
 void DeviceExchange::start() {
   const std::optional<DeviceStream> stream = std::exchange(packs_on_, std::nullopt);
-  unpacks_on_.reset();
+  by_stream_ = false;
   unpacks_ = done_ = false;
   parts_.packed->start_on(stream ? *stream : parts_.packed->own_stream());
 }
 
 bool DeviceExchange::advance() {
+  const bool by_stream = by_stream_;  // another thread may say so now
   if (!std::exchange(unpacks_, true))
-    parts_.packed->wait_on(unpacks_on_ ? *unpacks_on_ : parts_.packed->own_stream());
-  done_ = unpacks_on_ || parts_.packed->complete();
+    parts_.packed->wait_on(by_stream ? unpacks_on_ : parts_.packed->own_stream());
+  done_ = by_stream || parts_.packed->complete();
   return done_;
 }
 

@@ -12,6 +12,7 @@
 // may first need another exchange of this rank.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,8 +66,10 @@ class DeviceExchange final : public PolledExchange<DeviceExchange>, public Strea
 
   PackedParts parts_;
   std::unique_ptr<EndedExchange> room_;
-  std::optional<DeviceStream> packs_on_, unpacks_on_;  // as the program said for this exchange
-  bool unpacks_ = false;                               // the unpacking is in a stream
+  std::optional<DeviceStream> packs_on_;  // as the program said for this exchange
+  DeviceStream unpacks_on_;
+  std::atomic<bool> by_stream_ = false;  // it unpacks there, and nobody waits for that
+  bool unpacks_ = false;                 // the unpacking is in a stream
   bool connected_ = false, done_ = true;
 };
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests by handles whose blocks are combined on the way: every planner, in a launch per step of
 // its plan, and why some are staged instead.
+#include <chrono>
+#include <thread>
+
 #include "on_device/stream_program.hpp"
 #include "planners/registry.hpp"
 #include "support/grid_graph.hpp"
@@ -255,6 +258,37 @@ TEST_F(RelayRing, RanksWaitInAnyOrder) {
       expect_relayed(in[k]->values<int>(), round + static_cast<int>(k));
   }
   for (tonari_request& request : requests) EXPECT_OK(tonari_request_free(&request));
+}
+
+// Without a test or a wait of this thread, all is passed on in the end. Or its wait comes first.
+TEST_F(RelayRing, AThreadPassesOn) {
+  int provided = 0;
+  MPI_Query_thread(&provided);
+  if (provided < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "needs MPI_THREAD_MULTIPLE";
+  UsedDevice device;
+  MemoryOnDevice out(device.program(), 64), in(device.program(), 64);
+  tonari_request request = TONARI_REQUEST_NULL;
+  ASSERT_OK(prepare(out.at(), in.at(),
+                    Info{{"tonari_algorithm", "torus"}, {"tonari_progress", "thread"}}, &request));
+  EXPECT_TRUE(by_handles(request)) << tonari_request_describe(request);
+  const DeviceStream stream = device.program().make_stream(0);
+  for (int round = 0; round < 12; ++round) {
+    put(out, round);
+    EXPECT_OK(tonari_start_on(request, Program::as_handle(stream)));
+    const volatile int* const arrived = in.values<int>();
+    for (int k = 0; steps() == 2 && round % 2 && k < 2000; ++k) {
+      if (arrived[1] == sent(round, 1, before_last())) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    if (steps() == 2 && round % 2) {
+      EXPECT_EQ(arrived[1], sent(round, 1, before_last()));
+    }
+    EXPECT_OK(tonari_wait_on(request, Program::as_handle(stream)));
+    device.program().synchronize(stream);
+    expect_relayed(in.values<int>(), round);
+  }
+  device.program().end_stream(stream);
+  EXPECT_OK(tonari_request_free(&request));
 }
 
 // The host goes on before anything has come, and puts more exchanges into the streams.

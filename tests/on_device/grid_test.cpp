@@ -63,6 +63,35 @@ TEST_F(DeviceGrids, ByThePlanThatIsAskedFor) { exchange(82, {"off", "plan", 2}, 
 TEST_F(DeviceGrids, WhereStartsChoose) { exchange(83, {"online", "auto", 40}, 12); }
 TEST_F(DeviceGrids, WhereInitMeasures) { exchange(84, {"measure", "auto", 2}, 3); }
 
+// By handles where all cells lie on devices, whether or not blocks are combined.
+TEST_F(DeviceGrids, ByAlgorithmsThatAreAskedFor) {
+  Random common(88);
+  int handles = 0;
+  for (const char* algorithm : {"linear", "torus", "torus-direct", "message-sharing", "coloring"})
+    for (int k = 0; k < std::max(2, cases(4)); ++k) {
+      Geometry g = draw_small_geometry(common, 1 + k % 3, 1);
+      UsedDevice device({}, static_cast<unsigned>(k));
+      {
+        DeviceGrid t(g, device.program(), true);
+        SCOPED_TRACE(g.text() + ", " + algorithm);
+        tonari_request request = TONARI_REQUEST_NULL;
+        const int code = tonari_grid_exchange_init(
+            t.grid, 0, Info{{"tonari_tune", "off"}, {"tonari_algorithm", algorithm}}, &request);
+        if (code != TONARI_ERR_ALGORITHM) {
+          must(code);
+          const std::string described = tonari_request_describe(request);
+          handles += described.find("by handles") != std::string::npos;
+          run(t, 0, request, 3, false);
+          must(tonari_request_free(&request));
+        }
+      }
+      free_type(g);
+    }
+  if (world_size() > 1) {
+    EXPECT_GT(handles, 0);
+  }
+}
+
 TEST_F(DeviceGrids, AtOnce) {
   Random common(85);
   for (int k = 0; k < cases(12); ++k) {
