@@ -54,6 +54,16 @@ void follow_schedule(const Setting& algorithm, Where calls, Settings& settings) 
          "'; give the neighborhood one of the two");
 }
 
+// One info may serve a neighborhood and its requests.
+void refuse_other_schedule(MPI_Info info, const Settings& settings) {
+  const Setting& row = setting("tonari_schedule");
+  const std::optional<std::string> value = value_of(info, row);
+  if (value && *value != settings.schedule)
+    fail(Errc::argument, name_of(row), " is '", *value,
+         "' here, but only a neighborhood is made to follow a schedule; give the key to the call "
+         "that makes it");
+}
+
 void require_threads() {
   int provided = MPI_THREAD_SINGLE;
   check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
@@ -151,6 +161,7 @@ Settings read_settings(MPI_Info info, Where calls, Settings settings) {
   check_keys(info);
   for (const Setting& row : all_settings())
     if (row.member.read && row.where & calls) read_setting(info, row, settings);
+  if (!(calls & where::neighborhoods)) refuse_other_schedule(info, settings);
   split_algorithm(settings);
   follow_schedule(setting("TONARI_ALGORITHM"), calls, settings);
   if (settings.progress_thread) require_threads();

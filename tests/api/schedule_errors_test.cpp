@@ -130,6 +130,28 @@ TEST_F(ScheduleErrors, AScheduleAndAnAlgorithmAreTwoWishes) {
                     {"tonari_algorithm (TONARI_ALGORITHM) is 'schedule'; it must be one of auto"});
 }
 
+// It would be ignored there.
+TEST_F(ScheduleErrors, OnlyNeighborhoodsAreMadeToFollowASchedule) {
+  const std::string file = folder.write(text()), other = folder.write(text());
+  std::vector<int> out(static_cast<std::size_t>(world_size())), in(out);
+  tonari_request request = TONARI_REQUEST_NULL;
+  const auto init = [&](const std::string& name) {
+    return tonari_alltoall_init(out.data(), 1, MPI_INT, in.data(), 1, MPI_INT, near,
+                                Info{{"tonari_schedule", name}}, &request);
+  };
+  const Info follow{{"tonari_schedule", file}};
+  for (const bool follows : {false, true}) {
+    ASSERT_OK(open(follows ? MPI_Info(follow) : MPI_INFO_NULL));
+    expect_everywhere(init(other), TONARI_ERR_ARGUMENT,
+                      {"tonari_schedule is '" + other + "' here, but only a neighborhood is made"});
+    if (follows) {
+      EXPECT_OK(init(file));
+      EXPECT_OK(tonari_request_free(&request));
+    }
+    EXPECT_OK(tonari_neighborhood_free(&near));
+  }
+}
+
 TEST_F(ScheduleErrors, PromisesHoldForSchedules) {
   if (world_size() < 4) GTEST_SKIP() << "on three ranks all others are neighbors";
   // Every rank sends to the one before it, over the next one, which is no neighbor.
