@@ -58,6 +58,7 @@ TEST_F(Schedules, RunAllOperationsOnGraphs) {
   for (const Graph& graph : graphs) {
     const CommunicationMatrix matrix = matrix_of(graph);
     for (const MessageSchedule& schedule : some_schedules(matrix)) {
+      Nodes::set(splits[pick(common, 0, static_cast<int>(std::size(splits)) - 1)].text);
       ASSERT_OK(open(graph, folder.write(matrix, schedule)));
       run_all_operations(graph, common);
       close();

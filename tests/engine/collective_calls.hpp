@@ -17,6 +17,7 @@
 #include "engine/wait/agree.hpp"
 #include "support/connect_after.hpp"
 #include "support/graph_exchange.hpp"
+#include "support/schedule_files.hpp"
 
 namespace tonari::test {
 
@@ -102,6 +103,36 @@ struct Init : Requesting {
               "");
   }
   void tear_down() override { EXPECT_OK(tonari_neighborhood_free(&near)); }
+};
+
+// Each block goes over the next rank.
+inline std::string schedule_of_all(ScheduleFolder& folder) {
+  const auto matrix = matrix_of(graph_of_all());
+  return folder.write(matrix, over_the_next_rank(matrix));
+}
+
+struct MakeFollowing : Call {
+  ScheduleFolder folder;
+  const Info info{{"tonari_schedule", schedule_of_all(folder)}};
+  const Lists lists = graph_of_all().of[world_rank()];
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  int make() override {  // without memory of its own
+    return tonari_neighborhood_create_adjacent(
+        MPI_COMM_WORLD, static_cast<int>(lists.sources.size()), lists.sources.data(),
+        MPI_UNWEIGHTED, static_cast<int>(lists.targets.size()), lists.targets.data(),
+        MPI_UNWEIGHTED, info, &near);
+  }
+  void drop() override { EXPECT_OK(tonari_neighborhood_free(&near)); }
+};
+
+// An exchange that follows a schedule.
+struct InitFollowing : Init {
+  MakeFollowing following;
+  explicit InitFollowing(Operation op) : Init(true, op, {{"tonari_tune", "off"}}) {}
+  void set_up() override {
+    EXPECT_OK(following.make());
+    near = following.near;
+  }
 };
 
 struct Once : Init {
@@ -316,6 +347,9 @@ inline const Named calls[] = {
     named<MakeNear>("MakeCart", false, false),
     named<MakeNear>("MakeAdjacent", true, false),
     named<MakeNear>("MakePromised", true, true),
+    named<MakeFollowing>("MakeFollowing"),
+    named<InitFollowing>("FollowingAlltoallv", Operation::alltoallv),
+    named<InitFollowing>("FollowingAllgather", Operation::allgather),
     named<NearFromDestinations>("MakeFromDestinations"),
     named<SparseCall>("SparsePairwise", "pairwise", false),
     named<SparseCall>("SparsePairwiseLong", "pairwise", true),
