@@ -47,7 +47,7 @@ HEADERS = {
     "exception": "current_exception exception exception_ptr rethrow_exception",
     "filesystem": "filesystem",
     "fstream": "fstream ifstream ofstream",
-    "functional": "cref function greater greater_equal hash invoke less plus ref",
+    "functional": "cref function greater greater_equal hash invoke less not_equal_to plus ref",
     "initializer_list": "initializer_list",
     "iomanip": "put_time quoted setfill setprecision setw",
     "ios": "dec fixed hex ios scientific",

@@ -275,6 +275,32 @@ TEST_F(OnGpu, PlansCombineBlocksOnTheWay) {
   }
 }
 
+// What is measured at init delivers; which way wins is up to the device, and the description says.
+TEST_F(OnGpu, WaysThatRaceDeliver) {
+  tonari_neighborhood near = ring();
+  for (const std::size_t count :
+       {std::size_t{1000}, std::size_t{200'000}, std::size_t{4'000'000}}) {
+    if (!on_cuda() && count > 1'000'000) continue;  // simulated devices copy byte by byte
+    const std::size_t bytes = 2 * count * sizeof(int);
+    tonari::HeldOnDevice held(on().device);
+    std::byte* const out = held.allocate(MemoryKind::device, 0, bytes);
+    std::byte* const in = held.allocate(MemoryKind::device, 0, bytes);
+    tonari_request request = TONARI_REQUEST_NULL;
+    ASSERT_OK(tonari_alltoall_init(out, count, MPI_INT, in, count, MPI_INT, near,
+                                   Info{{"tonari_tune", "measure"}}, &request));
+    for (int round = 0; round < 3; ++round) {
+      on().write(out, content(sent(world_rank(), round, count)));
+      EXPECT_OK(tonari_start(request));
+      EXPECT_OK(tonari_wait(request));
+      EXPECT_EQ(on().read(in, bytes), content(expected(round, count))) << "round " << round;
+    }
+    RecordProperty("of_" + std::to_string(count), tonari_request_describe(request));
+    EXPECT_OK(tonari_request_free(&request));
+    on().device.synchronize(on().first);
+  }
+  EXPECT_OK(tonari_neighborhood_free(&near));
+}
+
 TEST_F(OnGpu, FreedMemoryIsRefused) {
   tonari_neighborhood near = ring();
   tonari::HeldOnDevice held(on().device);
