@@ -30,6 +30,8 @@ class DeviceWays {
   // Collective, together. Returns why it is not possible, the same on all ranks. Takes its tags.
   // Throws what the last way throws, which is always possible.
   std::optional<Error> make(DeviceWay way);
+  // Instead of making it. Local, the same on all ranks.
+  void leave_out(DeviceWay way, const char* reason) { of(way).refused = reason; }
   Prepared& made(DeviceWay way) { return *of(way).made.prepared; }
 
   // Why the ways that go from device to device cannot be, as the end of a sentence; or that others

@@ -26,13 +26,17 @@ std::string why_not_tried(const Settings& settings) {
 // ---- the first that is possible
 
 // Returns an empty string, or why there is none.
-std::string take_first(DeviceWays& ways, const Settings& settings, const std::string& unmeasured,
-                       Made& made) {
+std::string take_first(DeviceWays& ways, const Settings& settings, bool several_nodes,
+                       const std::string& unmeasured, Made& made) {
   const bool forced = asks_for_handles(settings), named = settings.algorithm != "auto";
   const Evidence found{forced || named ? "forced" : "fixed rule"};
   std::string others;
   for (const DeviceWay way : device_ways) {
     if (way == DeviceWay::staged || (forced && way != DeviceWay::handles)) break;
+    if (way == DeviceWay::pieces && !several_nodes) {
+      ways.leave_out(way, "on one node the host copies each block once, and the MPI twice");
+      continue;
+    }
     if (const auto refusal = ways.make(way)) {
       others += text(way == DeviceWay::handles ? "not by handles" : "not by the MPI", ", because ",
                      refusal->what(), "\n");
@@ -130,7 +134,7 @@ std::string make_on_devices(const Call& call, double start, const Problem& probl
       unmeasured =
           text("no other way was tried, because nothing can be measured: ", lacking->what(), "\n");
     }
-    why = take_first(ways, settings, unmeasured, made);
+    why = take_first(ways, settings, call.near->context->several_nodes(), unmeasured, made);
     if (why.empty()) return "";
   }
   if (asks_for_handles(settings))

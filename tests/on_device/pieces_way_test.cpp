@@ -94,4 +94,18 @@ TEST_F(PiecesWay, IsNotTakenForFewBytesNorWhereTheProgramAsksForOthers) {
   EXPECT_OK(tonari_request_free(&request));
 }
 
+TEST_F(PiecesWay, IsNotTakenOnOneNode) {
+  EXPECT_OK(tonari_neighborhood_free(&near));
+  Nodes::set("");
+  DeviceRing::SetUp();
+  tonari::SimulatedOptions no_handles;
+  no_handles.lacks = {tonari::Ability::flags_in_order};
+  UsedDevice device(no_handles);
+  MemoryOnDevice out(device.program(), bytes), in(device.program(), bytes);
+  ASSERT_OK(prepare_large(out, in));
+  EXPECT_CONTAINS(tonari_request_describe(request), "not in pieces, because on one node the host");
+  for (int round = 0; round < 2; ++round) exchange(out, in, round);
+  EXPECT_OK(tonari_request_free(&request));
+}
+
 }  // namespace

@@ -207,7 +207,7 @@ class PoolMemory {
 
 // No process can map it; only this rank's device reads and writes it.
 TEST_F(OnGpu, MemoryOfPoolsGoesByHandles) {
-  if (!on_cuda()) GTEST_SKIP() << "simulated devices have no pools";
+  if (!on_cuda()) GTEST_SKIP() << "there is no GPU of CUDA";
   constexpr std::size_t count = 1000, bytes = 2 * count * sizeof(int);
   tonari_neighborhood near = ring();
   {

@@ -44,7 +44,7 @@ TEST_F(MappedGridOnGpu, FieldsThatAreInterleaved) {
 
 // The surface of a cube has 26 regions.
 TEST_F(MappedGridOnGpu, ThreeDimensions) {
-  if (!on_cuda()) GTEST_SKIP() << "the simulated device notes who touched each byte";
+  if (!on_cuda()) GTEST_SKIP() << "there is no GPU of CUDA";
   exchange(row_of_ranks(3, 12, 2), "zero-byte");
 }
 

@@ -392,7 +392,7 @@ TEST(CudaKernels, AreCompiledWhereThoseOfTheLibraryAreForOthers) {
 // Whatever nvcc this build had: the driver that the tests play knows none of its code.
 TEST(CudaKernels, ThoseOfThisBuildAreOneBinary) {
   const Kernels built = cuda::built_kernels();
-  if (built.empty()) GTEST_SKIP() << "the build had no nvcc";
+  if (built.empty()) GTEST_SKIP() << "needs nvcc";
   EXPECT_EQ(copied_by(built), "compiled here by NVRTC");
   const std::array<unsigned char, 4> magic{0x50, 0xed, 0x55, 0xba};  // of a fat binary
   EXPECT_TRUE(std::ranges::equal(built.first(4), magic));
