@@ -226,7 +226,9 @@ TEST_F(MappedOnDevice, WhateverFails) {
     expect_everywhere(code, code, {});
     EXPECT_EQ(device->held(), 0u);
   }
-  EXPECT_GE(failures, 15);  // regions, their mapping, zeros and copies
+  // Regions, their mapping, zeros and copies. Where ranks lie along both dimensions, all ghosts are
+  // of other ranks, and nothing is mapped a second time.
+  EXPECT_GE(failures, g.ranks[1] == 1 ? 15 : 5);
   must(tonari_grid_free(&grid));
   MPI_Comm_free(&cart);
 }
