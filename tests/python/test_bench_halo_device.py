@@ -43,7 +43,9 @@ def test_every_way_delivers_with_as_many_launches_as_it_should(mpi: str) -> None
     for name, row in zip(names, found, strict=True):
         assert (row["launches"], row["pieces"]) == EXPECTED[name], row
         assert row["verified"] is True, row
-        assert (row["size"], row["ghost"], row["mpi"]) == (24, 8, mpi)
+        assert (row["size"], row["ghost"]) == (24, 8)
+        # what is built for the standard ABI names the MPI that it runs with
+        assert row["mpi"] in ({"mpich", "intel"} if mpi == "abi" else {mpi})
         assert row["simulated"] is True
         assert row["device"] == "simulated"
         assert not any(isinstance(value, (dict, list)) for value in row.values())
