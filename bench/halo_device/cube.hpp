@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "copy/moves.hpp"
-#include "device/aliased_memory.hpp"
 #include "device/held_on_device.hpp"
 #include "halo_device/place.hpp"
 #include "layout/brick_layout.hpp"
+#include "packing/aliased_memory.hpp"
 
 namespace bench::halo {
 

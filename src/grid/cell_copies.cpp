@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "device/pinned_copy.hpp"
+#include "packing/pinned_copy.hpp"
 
 namespace tonari {
 namespace {

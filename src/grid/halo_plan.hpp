@@ -7,10 +7,10 @@
 
 #include <memory>
 
-#include "device/launched_copies.hpp"
 #include "grid/halo_program.hpp"
 #include "neighborhood/group.hpp"
 #include "neighborhood/request.hpp"
+#include "packing/launched_copies.hpp"
 
 namespace tonari {
 

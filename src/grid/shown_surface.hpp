@@ -10,9 +10,9 @@
 
 #include <memory>
 
-#include "device/aliased_memory.hpp"
 #include "grid/grid_device.hpp"
 #include "grid/grid_layout.hpp"
+#include "packing/aliased_memory.hpp"
 
 namespace tonari {
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "channels/control_messages.hpp"
-#include "device/packed_offer.hpp"
+#include "packing/packed_offer.hpp"
 #include "request/first_reason.hpp"
 
 namespace tonari {

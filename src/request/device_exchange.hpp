@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An exchange from device to device: ranks of a node map each other's memory by handles. One launch
 // packs all blocks straight into memory of the ranks that receive them, and one unpacks all
-// (device/packed_exchange.hpp). The host only puts these into streams.
+// (packing/packed_exchange.hpp). The host only puts these into streams.
 //
 //   start     | pack, in a stream of the exchange |
 //   wait      | pass on, unpack, in that stream | is it done? |

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <memory>
 
-#include "device/packed_exchange.hpp"
 #include "device/present_device.hpp"
+#include "packing/packed_exchange.hpp"
 #include "request/packed_notices.hpp"
 
 namespace tonari {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "channels/arguments.hpp"
-#include "device/packed_exchange.hpp"
 #include "engine/comm/context.hpp"
+#include "packing/packed_exchange.hpp"
 #include "plan/origins.hpp"
 
 namespace tonari {

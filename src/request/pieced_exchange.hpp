@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An exchange of blocks on a device through pinned memory of the host, in pieces that overlap
-// (device/pieced_copies.hpp). The MPI has the messages of each piece as persistent requests.
+// (packing/pieced_copies.hpp). The MPI has the messages of each piece as persistent requests.
 //
 //   start     | put all packing, in a stream |
 //   test      | send what is packed | receive | put unpacking of what has come |
@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "channels/node.hpp"
-#include "device/pieced_copies.hpp"
 #include "engine/wait/polled_exchange.hpp"
+#include "packing/pieced_copies.hpp"
 #include "request/persistent_messages.hpp"
 #include "request/stream_ordered.hpp"
 

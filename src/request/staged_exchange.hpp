@@ -26,8 +26,8 @@
 #include <span>
 #include <string>
 
-#include "device/pinned_copy.hpp"
 #include "engine/wait/wrapped_exchange.hpp"
+#include "packing/pinned_copy.hpp"
 #include "request/stream_ordered.hpp"
 
 namespace tonari {

@@ -11,21 +11,6 @@ const char* const points[] = {"balanced/2 stages",         "balanced/3 stages",
                               "balanced/6 stages",         "balanced/7 stages words 2",
                               "balanced/8 stages",         "message-sharing/whole pattern phase I"};
 
-// Ranks 0 and 1 write to all, all write to the last rank, and each to the next one.
-Graph hubs() {
-  Edges edges;
-  const int ranks = world_size();
-  for (int r = 0; r < ranks; ++r) {
-    for (int hub : {0, 1})
-      if (r != hub && hub < ranks) edges.emplace_back(hub, r);
-    if (r > 1 && r + 1 < ranks) edges.emplace_back(r, ranks - 1);
-    if (ranks > 4) edges.emplace_back(r, (r + 1) % ranks);
-  }
-  Graph graph = make_graph(ranks, edges);
-  graph.name = "hubs";
-  return graph;
-}
-
 class NamedBalance : public GraphExchange {};
 
 TEST_F(NamedBalance, RunsAllOperations) {

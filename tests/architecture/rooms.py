@@ -8,7 +8,7 @@ FLOORS = [
     ["base"],
     ["topology", "plan", "copy", "memory", "report"],
     ["planners/offsets", "planners/patterns", "planners/in_place", "layout", "device"],
-    ["cost"],
+    ["cost", "packing"],
     ["planners/graphs"],
     ["planners"],
     ["select"],

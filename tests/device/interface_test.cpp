@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <random>
 
-#include "device/aliased_memory.hpp"
 #include "device/any_device.hpp"
-#include "device/offers_by_line.hpp"
-#include "device/packed_exchange.hpp"
-#include "device/pinned_copy.hpp"
 #include "memory/child.hpp"
+#include "packing/aliased_memory.hpp"
+#include "packing/offers_by_line.hpp"
+#include "packing/packed_exchange.hpp"
+#include "packing/pinned_copy.hpp"
 #include "support/errors.hpp"
 
 namespace tonari::test {

@@ -91,7 +91,7 @@ const std::map<std::string, const char*> left_out{
     {"src/engine/wait/agree.cpp", "threads of one rank: engine/threads_test.cpp"},
     {"src/engine/comm/finding.cpp", "threads of one rank: engine/threads_test.cpp"},
     {"src/device/simulated_work.cpp",
-     "flags of simulated devices, by one thread of each process: device/packed_exchange_test.cpp"},
+     "flags of simulated devices, by one thread of each process: packing/packed_orders_test.cpp"},
     {"src/memory/gpu_memory.cpp", "threads of one rank: api/gpu_memory_test.cpp"},
     {"src/memory/in_mpi.cpp", "marks that one thread of the rank reads: mpi_calls_seen_test.cpp"},
     {"src/memory/in_mpi.hpp", "marks that one thread of the rank reads: mpi_calls_seen_test.cpp"},

@@ -47,6 +47,21 @@ struct Split {
 };
 inline const Split splits[] = {{""}, {"1"}, {"2"}, {"3"}, {"1,3"}, {"3,1"}, {"2,1,4"}, {"1,5"}};
 
+// Ranks 0 and 1 write to all, all write to the last rank, and each to the next one.
+inline Graph hubs() {
+  Edges edges;
+  const int ranks = world_size();
+  for (int r = 0; r < ranks; ++r) {
+    for (int hub : {0, 1})
+      if (r != hub && hub < ranks) edges.emplace_back(hub, r);
+    if (r > 1 && r + 1 < ranks) edges.emplace_back(r, ranks - 1);
+    if (ranks > 4) edges.emplace_back(r, (r + 1) % ranks);
+  }
+  Graph graph = make_graph(ranks, edges);
+  graph.name = "hubs";
+  return graph;
+}
+
 class GraphExchange : public testing::Test {
  protected:
   enum class Applies { always, never };

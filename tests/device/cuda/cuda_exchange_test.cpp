@@ -7,8 +7,8 @@
 #include <string>
 
 #include "device/cuda/on_fake.hpp"
-#include "device/exchange_world.hpp"
 #include "device/program.hpp"
+#include "packing/exchange_world.hpp"
 #include "support/random_cases.hpp"
 
 namespace tonari::test {

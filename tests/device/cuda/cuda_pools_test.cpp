@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "device/cuda/on_fake.hpp"
-#include "device/packed_exchange.hpp"
+#include "packing/packed_exchange.hpp"
 
 namespace tonari::test {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a packed exchange ends where something has failed. It orders nothing that is right, so it
-// does not stand among the calls that do (tests/device/packed_exchange_test.cpp counts those).
-#include "device/packed_exchange.hpp"
+// does not stand among the calls that do (tests/packing/packed_orders_test.cpp counts those).
+#include "packing/packed_exchange.hpp"
 
 namespace tonari {
 

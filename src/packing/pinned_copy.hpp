@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "device/launched_copies.hpp"
+#include "packing/launched_copies.hpp"
 
 namespace tonari {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "device/exchange_world.hpp"
+#include "packing/exchange_world.hpp"
 
 #include <sched.h>
 

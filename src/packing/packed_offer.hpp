@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "device/packed_inbox.hpp"
+#include "packing/packed_inbox.hpp"
 
 namespace tonari {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "device/mutated_device.hpp"
-#include "device/packed_exchange.hpp"
 #include "device/simulated_device.hpp"
+#include "packing/packed_exchange.hpp"
 
 namespace tonari::test {
 

@@ -32,8 +32,8 @@
 #include "copy/moves.hpp"
 #include "device/device.hpp"
 #include "device/held_on_device.hpp"
-#include "device/packed_inbox.hpp"
-#include "device/placed_tables.hpp"
+#include "packing/packed_inbox.hpp"
+#include "packing/placed_tables.hpp"
 
 namespace tonari {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "device/any_device.hpp"
-#include "device/offers_by_line.hpp"
-#include "device/packed_exchange.hpp"
-#include "device/pinned_copy.hpp"
 #include "memory/child.hpp"
+#include "packing/offers_by_line.hpp"
+#include "packing/packed_exchange.hpp"
+#include "packing/pinned_copy.hpp"
 
 namespace tonari::test {
 namespace {

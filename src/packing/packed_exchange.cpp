@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "device/packed_exchange.hpp"
+#include "packing/packed_exchange.hpp"
 
 #include <algorithm>
 #include <iterator>

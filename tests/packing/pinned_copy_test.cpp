@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "device/pinned_copy.hpp"
+#include "packing/pinned_copy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "device/packed_offer.hpp"
+#include "packing/packed_offer.hpp"
 
 #include <cstring>
 #include <set>

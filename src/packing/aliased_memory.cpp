@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "device/aliased_memory.hpp"
+#include "packing/aliased_memory.hpp"
 
 #include <algorithm>
 #include <map>

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "device/packed_inbox.hpp"
 #include "memory/child.hpp"
+#include "packing/packed_inbox.hpp"
 
 namespace tonari::test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "device/packed_inbox.hpp"
+#include "packing/packed_inbox.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "device/pieced_copies.hpp"
+#include "packing/pieced_copies.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "device/launched_copies.hpp"
+#include "packing/launched_copies.hpp"
 
 #include <algorithm>
 #include <cstdlib>

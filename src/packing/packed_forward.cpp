@@ -2,7 +2,7 @@
 // The steps of a packed exchange in which ranks pass on what has come. They run in a stream of the
 // exchange: in the program's stream, two exchanges that ranks wait for in different orders would
 // wait for each other.
-#include "device/packed_exchange.hpp"
+#include "packing/packed_exchange.hpp"
 
 namespace tonari {
 

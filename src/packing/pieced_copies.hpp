@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "device/pinned_copy.hpp"
+#include "packing/pinned_copy.hpp"
 
 namespace tonari {
 
