@@ -63,7 +63,7 @@ std::size_t occurrences(const std::string& text, const std::string& part) {
 
 // So many calls that order something does a source have.
 std::size_t ordering_calls_in(const std::string& source_file) {
-  std::ifstream file(std::string(TONARI_GOLDENS) + "/../../src/device/" + source_file);
+  std::ifstream file(std::string(TONARI_GOLDENS) + "/../../src/packing/" + source_file);
   const std::string source{std::istreambuf_iterator<char>(file), {}};
   std::size_t count = 0;
   for (const char* call :
