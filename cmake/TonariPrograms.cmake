@@ -96,7 +96,7 @@ function(tonari_add_mpi_test name program)
         if(TONARI_RUN_${run}_LIBRARIES)
           list(APPEND environment LD_LIBRARY_PATH=${TONARI_RUN_${run}_LIBRARIES})
         endif()
-        # The first MPI's two ranks have a core each; the others' share one (tools/on_one_core.py).
+        # Two ranks of another MPI share a core that no such job has, if there is one.
         set(place)
         if(ranks EQUAL 2 AND NOT mpi STREQUAL TONARI_FIRST_MPI AND Python_Interpreter_FOUND)
           set(place ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/on_one_core.py

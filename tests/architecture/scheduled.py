@@ -49,8 +49,8 @@ class Entry:
     @property
     def launcher(self) -> str:
         """The program that starts the ranks; one that gives them a core may stand before it."""
-        at = self.command.index("-n") - 1 if "-n" in self.command else 0
-        return self.command[at] if self.command else ""
+        placed = any(word.endswith("on_one_core.py") for word in self.command[:2])
+        return self.command[3 if placed else 0] if self.command else ""
 
 
 def is_repeated(groups: Iterable[Entry]) -> bool:

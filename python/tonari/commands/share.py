@@ -137,7 +137,7 @@ def share(
     rows += [
         json_row(answer, pattern.ranks) | {"variant": str(setting)} for setting, answer in settings
     ]
-    if files:
+    if schedule and front:
         written = [""] * len(answers) + [str(files.get(setting, "")) for setting, _ in settings]
         rows = [row | {"schedule": file} for row, file in zip(rows, written, strict=True)]
 

@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
+#include "memory/owned.hpp"
 
 namespace tonari {
 namespace {
@@ -195,22 +196,6 @@ class ScheduleParser {
   OwnSchedule own_;
 };
 
-class OpenFile {
- public:
-  explicit OpenFile(const std::string& path)
-      // a pipe without a writer is not waited for
-      : file_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {}
-  ~OpenFile() {
-    if (file_ >= 0) ::close(file_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  operator int() const { return file_; }
-
- private:
-  int file_;
-};
-
 std::uint64_t digits(std::uint64_t value) { return std::to_string(value).size(); }
 
 }  // namespace
@@ -230,19 +215,20 @@ OwnSchedule read_schedule(const ScheduleQuestion& question, const ReadBytes& rea
 }
 
 OwnSchedule read_schedule_file(const ScheduleQuestion& question) {
-  const OpenFile file(question.name);
+  // a pipe without a writer is not waited for
+  const OpenFile file(::open(question.name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   const auto system_refuses = [&](const char* what) {
     refuse(question.name, what, ": ", std::strerror(errno));
   };
-  if (file < 0) system_refuses("it cannot be opened");
+  if (!file) system_refuses("it cannot be opened");
   struct stat about{};
-  if (fstat(file, &about) != 0) system_refuses("it cannot be looked at");
+  if (::fstat(file.descriptor(), &about) != 0) system_refuses("it cannot be looked at");
   if (!S_ISREG(about.st_mode)) refuse(question.name, "it is no regular file");
   if (static_cast<std::uint64_t>(about.st_size) > question.most_bytes)
     refuse_size(question, static_cast<std::uint64_t>(about.st_size));
   return read_schedule(question, [&](std::span<char> bytes) {
     for (;;) {
-      const ssize_t more = ::read(file, bytes.data(), bytes.size());
+      const ssize_t more = ::read(file.descriptor(), bytes.data(), bytes.size());
       if (more >= 0) return static_cast<std::size_t>(more);
       if (errno != EINTR) system_refuses("it cannot be read");
     }
