@@ -42,16 +42,18 @@ function(tonari_options_of_nvcc options devices)
   foreach(device IN LISTS devices)
     list(APPEND all -gencode arch=compute_${device},code=sm_${device})
   endforeach()
+  list(SORT devices COMPARE NATURAL)
   list(GET devices -1 newest)
   list(APPEND all -gencode arch=compute_${newest},code=compute_${newest})
   set(${options} ${all} PARENT_SCOPE)
 endfunction()
 
-# Tries it with the kernels and one device, once for each nvcc and each text of the kernels.
+# Tries it with the kernels and one device, once for each nvcc and each text of the kernels, and
+# again where it did not work.
 function(tonari_try_nvcc works kernels device)
   file(SHA256 ${kernels} text)
   set(tried "${TONARI_NVCC} ${text}")
-  if(NOT "${TONARI_NVCC_TRIED}" STREQUAL "${tried}")
+  if(NOT "${TONARI_NVCC_TRIED}" STREQUAL "${tried}" OR NOT TONARI_NVCC_WORKS)
     execute_process(COMMAND ${TONARI_NVCC} -fatbin -std=c++17 -allow-unsupported-compiler
         -arch=sm_${device} -o ${CMAKE_CURRENT_BINARY_DIR}/tried.fatbin ${kernels}
         RESULT_VARIABLE result OUTPUT_VARIABLE said ERROR_VARIABLE said)
@@ -99,7 +101,8 @@ function(tonari_cuda_kernels sources kernels_file)
         DEPENDS ${binary} ${script} ${folder}/cuda_built_kernels.cpp.in VERBATIM)
   else()
     message(STATUS "Kernels for devices of CUDA: by NVRTC, at run time")
-    execute_process(COMMAND ${CMAKE_COMMAND} ${arguments} -P ${script})
+    execute_process(COMMAND ${CMAKE_COMMAND} ${arguments} -P ${script}
+        COMMAND_ERROR_IS_FATAL ANY)
   endif()
   set(${sources} ${all} PARENT_SCOPE)
 endfunction()

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/wait/agree.hpp"
+#include "engine/wait/no_messages.hpp"
 #include "neighborhood/inner_call.hpp"
 #include "request/staged_exchange.hpp"
 
@@ -68,18 +69,6 @@ const HaloEnd* find(const std::vector<HaloEnd>& ends, Region direction) {
 }
 
 // Where no rank has a message for another one.
-class NoMessages final : public LeafExchange {
- public:
-  void start() override {}
-  bool test() override { return true; }
-  void wait() override {}
-  void rebind(Shifts /*shifts*/) override {}
-  bool nothing() const override { return true; }
-  int messages() const override { return 0; }
-  Bytes bytes() const override { return 0; }
-  std::size_t scratch_bytes() const override { return 0; }
-};
-
 std::shared_ptr<Prepared> no_messages(const HaloGrid& grid) {
   auto prepared = std::make_shared<Prepared>(grid.context());
   prepared->exchange = std::make_unique<NoMessages>();

@@ -106,13 +106,28 @@ std::optional<Error> DeviceWays::by_messages(One& one, ConnectedMessages made) {
 }
 
 void DeviceWays::stage(One& one) {
-  if (mine_.staging) {
-    mine_.staging->why = why();
-    pin(*mine_.staging, mine_, context().topology());
+  try {
+    if (mine_.staging) {
+      mine_.staging->why = why();
+      unstaged_ = mine_.arguments;
+      pin(*mine_.staging, mine_, context().topology());
+    }
+    one.made = make_without_end(call_, start_,
+                                choose(context(), problem_, mine_.settings, mine_.arguments),
+                                problem_, mine_);
+  } catch (...) {
+    unstage();  // another way may follow, and this one once more
+    throw;
   }
-  one.made = make_without_end(
-      call_, start_, choose(context(), problem_, mine_.settings, mine_.arguments), problem_, mine_);
   context().take_tags(std::exchange(one.made.tags, 0));
+}
+
+void DeviceWays::unstage() {
+  if (!unstaged_) return;
+  mine_.arguments = std::move(*unstaged_);
+  unstaged_.reset();
+  mine_.staging->sides = {};
+  mine_.staging->given = {};
 }
 
 std::optional<Error> DeviceWays::make(DeviceWay way) {
@@ -167,9 +182,9 @@ std::string DeviceWays::tell_plan(ChoiceReport& chosen) const {
   const Candidate& candidate = planned_.candidate;
   chosen.algorithm = candidate.algorithm(), chosen.variant = candidate.variant();
   chosen.rounds = planned_.steps.count();
-  std::string told;
+  std::string told = followed_file(mine_.settings);
   if (chosen.rounds > 1)
-    told =
+    told +=
         text("blocks are combined on the way, in ", chosen.rounds, " steps of one launch each\n");
   if (!candidate.unpaying.empty())
     told += text(chosen.algorithm, " is not expected to pay here: ", candidate.unpaying, "\n");
@@ -195,8 +210,7 @@ Made DeviceWays::take(DeviceWay way, const Evidence& found, const std::string& m
       prepared.tell_also(more);
     }
   } else {
-    if (mine_.staging && mine_.staging->pinned())
-      mine_.arguments.binding = std::move(mine_.staging->given);
+    unstage();
     mine_.staging.reset();
     prepared.chosen.follow(found);
     describe(prepared, way, one.told + more);

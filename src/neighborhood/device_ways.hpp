@@ -63,6 +63,7 @@ class DeviceWays {
   std::optional<Error> by_handles(One& one);
   std::optional<Error> by_messages(One& one, ConnectedMessages made);
   void stage(One& one);
+  void unstage();  // as the program gave the blocks
   void hold(One& one, std::unique_ptr<Exchange> exchange, StreamOrdered* ordered, std::size_t tags);
 
   const Call& call_;
@@ -70,6 +71,7 @@ class DeviceWays {
   const Problem& problem_;
   LocalArguments& mine_;
   DevicePlan planned_;
+  std::optional<Arguments> unstaged_;  // while the blocks are pinned ones
   std::array<One, device_ways.size()> ways_;
 };
 

@@ -24,12 +24,8 @@ void describe(Prepared& request, double start, const Choice& choice, const Probl
           ? ""
           : text(choice.candidate.algorithm(),
                  " is not expected to pay here: ", choice.candidate.unpaying, "\n");
-  const std::string followed =
-      settings.algorithm == scheduled_name
-          ? text("the schedule of the file ", settings.schedule, " (tonari_schedule)\n")
-          : "";
   request.describe(start, what_of(problem), choice.candidate.label(),
-                   followed + against + choice.details);
+                   followed_file(settings) + against + choice.details);
 }
 
 // If memory cannot be shared or a window cannot be made, that is no error: the messages go by MPI.
@@ -125,6 +121,12 @@ bool host_sends(LocalArguments& mine) {
 }
 
 }  // namespace
+
+std::string followed_file(const Settings& settings) {
+  return settings.algorithm == scheduled_name
+             ? text("the schedule of the file ", settings.schedule, " (tonari_schedule)\n")
+             : "";
+}
 
 std::string what_of(const Problem& problem) {
   return text(name(problem.collective), " with ", problem.neighbors, " neighbors, ",

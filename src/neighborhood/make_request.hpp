@@ -19,6 +19,8 @@ Made begin_request(const Call& call, const LocalArguments& mine);
 void end_request(Made& made, const Call& call, LocalArguments& mine);
 // What is exchanged, as the first words of a description.
 std::string what_of(const Problem& problem);
+// The file whose schedule it follows, as a line; empty if it follows none.
+std::string followed_file(const Settings& settings);
 
 // Collective. `start` is when the call began. Takes the blocks of `mine` if the call is bound.
 Made make_request(const Call& call, double start, Choice choice, const Problem& problem,

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "engine/tune/contest.hpp"
+#include "engine/wait/no_messages.hpp"
 #include "neighborhood/device_copies.hpp"
 #include "neighborhood/device_ways.hpp"
 #include "request/first_reason.hpp"
@@ -52,57 +54,49 @@ std::string take_first(DeviceWays& ways, const Settings& settings, bool several_
 
 // ---- the fastest
 
-// A rank that has nothing to exchange.
-class Idle final : public LeafExchange {
- public:
-  void start() override {}
-  bool test() override { return true; }
-  void wait() override {}
-  bool nothing() const override { return true; }
-  int messages() const override { return 0; }
-  Bytes bytes() const override { return 0; }
-  std::size_t scratch_bytes() const override { return 0; }
-};
-
 // All ways that are possible exchange copies of the blocks in turns.
 class WayContest {
  public:
   WayContest(Context& context, DeviceWays& ways, LocalArguments& mine)
       : context_(context), ways_(ways), mine_(mine) {}
 
-  // Collective. Whether all ranks have memory for copies; why not: a line.
-  std::optional<Error> make_copies() {
-    const std::optional<Error> lacking = error_of([&] {
-      if (mine_.staging)
-        copies_.emplace(present_device(cache_directory()),
-                        std::max(mine_.staging->devices.send, mine_.staging->devices.recv),
-                        mine_.given());
-    });
-    return first_reason(context_.comm(), lacking);
-  }
-
-  Made run(const Problem& problem) {
+  // Collective. None where nothing can be measured, for which there is a reason then.
+  std::optional<Made> run(const Problem& problem) {
     const Decision decision = decide(context_, mine_.settings.tune, alternatives(problem));
+    if (lacking_) return std::nullopt;
     const DeviceWay winner = device_ways[decision.winner];
     if (copies_) move(winner, copies_->none());
     return ways_.take(winner, decision, decision.details);
   }
+  const std::optional<Error>& lacking() const { return lacking_; }
 
  private:
   Alternatives alternatives(const Problem& problem) {
     Alternatives all;
     for (const DeviceWay way : device_ways) all.names.emplace_back(name(way));
+    all.prepare = [this] { make_copies(); };
     all.make = [this](std::size_t k) {
+      if (lacking_) return;  // then the first that is possible is taken
       if (const auto refusal = ways_.make(device_ways[k])) fail(Errc::algorithm, refusal->what());
+      if (copies_) move(device_ways[k], copies_->shifts());
     };
     all.timed = [this](std::size_t k) -> Exchange& {
       Exchange& exchange = *ways_.made(device_ways[k]).exchange;
-      if (exchange.nothing()) return idle_;
-      if (copies_) move(device_ways[k], copies_->shifts());
-      return exchange;
+      return exchange.nothing() ? none_ : exchange;
     };
     all.question = text("devices|", problem_key(problem, mine_.settings));
     return all;
+  }
+  // Collective. Throws Errc::memory on all ranks where some cannot have copies.
+  void make_copies() {
+    const std::optional<Error> here = error_of([&] {
+      if (mine_.staging)
+        copies_.emplace(present_device(cache_directory()),
+                        std::max(mine_.staging->devices.send, mine_.staging->devices.recv),
+                        mine_.given());
+    });
+    lacking_ = first_reason(context_.comm(), here);
+    if (lacking_) throw Error(Errc::memory, lacking_->what());
   }
   void move(DeviceWay way, Shifts shifts) {
     if (StreamOrdered* const ordered = ways_.made(way).by_stream) ordered->move_blocks(shifts);
@@ -112,7 +106,8 @@ class WayContest {
   DeviceWays& ways_;
   LocalArguments& mine_;
   std::optional<DeviceCopies> copies_;
-  Idle idle_;
+  std::optional<Error> lacking_;  // the same on all ranks
+  NoMessages none_;
 };
 
 }  // namespace
@@ -126,13 +121,12 @@ std::string make_on_devices(const Call& call, double start, const Problem& probl
     std::string unmeasured = "no other way was tried, because nothing is measured\n";
     if (measures(settings.tune) && !asks_for_handles(settings)) {
       WayContest contest(*call.near->context, ways, mine);
-      const std::optional<Error> lacking = contest.make_copies();
-      if (!lacking) {
-        made = contest.run(problem);
+      if (auto fastest = contest.run(problem)) {
+        made = std::move(*fastest);
         return "";
       }
-      unmeasured =
-          text("no other way was tried, because nothing can be measured: ", lacking->what(), "\n");
+      unmeasured = text("no other way was tried, because nothing can be measured: ",
+                        contest.lacking()->what(), "\n");
     }
     why = take_first(ways, settings, call.near->context->several_nodes(), unmeasured, made);
     if (why.empty()) return "";

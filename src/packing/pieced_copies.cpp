@@ -38,12 +38,13 @@ void PiecedCopies::start_on(std::optional<DeviceStream> stream) {
   for (const auto& piece : in_) piece->order_behind(frees);
   receiving_ = in_.empty();
   if (!receiving_) any().device().record(frees, free_);
-  for (const auto& piece : out_) piece->put_on(stream.value_or(piece->own_stream()));
+  const DeviceStream packs = stream.value_or(any().own_stream());
+  for (const auto& piece : out_) piece->put_on(packs);
   started_ = sent_ = 0;
   put_.assign(in_.size(), false);
 }
 
-// They are packed one after the other.
+// They are packed one after the other, in one stream.
 bool PiecedCopies::send_packed(PieceMessages& messages) {
   const std::size_t before = started_;
   while (started_ < out_.size() && out_[started_]->complete()) messages.send(started_++);

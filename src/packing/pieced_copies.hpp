@@ -41,8 +41,9 @@ class PiecedCopies {
   const Pieces& in() const { return in_; }
   Bytes bytes() const;  // of pinned memory
 
-  // Puts all packing into the stream, and everything behind what that holds. Without a stream, what
-  // the program has done is complete. Not before the last exchange is.
+  // Puts all packing into the stream, and everything behind what that holds. Without one, what the
+  // program has done is complete, and a stream of the first piece packs. Not before the last
+  // exchange is complete.
   void start_on(std::optional<DeviceStream> stream);
 
   // Where the program does not say it.
@@ -53,6 +54,9 @@ class PiecedCopies {
   bool unpack_received(PieceMessages& messages, DeviceStream stream);
   // All is sent, and all that came is at least put into a stream to be unpacked.
   bool put(PieceMessages& messages);
+  // What is not complete yet: the sending of a piece, and its receiving.
+  bool sends(std::size_t piece) const { return piece >= sent_; }
+  bool receives(std::size_t piece) const { return !put_[piece]; }
   // All that was put is unpacked.
   bool unpacked();
 

@@ -28,7 +28,7 @@ class Connection {
 
  private:
   struct Peer {
-    std::size_t messages_in = 0, messages_out = 0;
+    std::size_t messages_out = 0;
     std::vector<std::byte> told, heard;
   };
   void find_peers(const PackedBlocks& blocks);
@@ -41,7 +41,7 @@ class Connection {
 };
 
 void Connection::find_peers(const PackedBlocks& blocks) {
-  for (const PackedMessage& message : blocks.in) ++peers_[message.peer].messages_in;
+  for (const PackedMessage& message : blocks.in) peers_[message.peer];
   for (const PackedMessage& message : blocks.out) ++peers_[message.peer].messages_out;
   peers_.erase(context_.rank());
   for (const auto& [rank, peer] : peers_)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "request/pieced_exchange.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "channels/abandon.hpp"
@@ -9,12 +10,6 @@
 
 namespace tonari {
 namespace {
-
-template <class Use>
-void for_all(const std::vector<PersistentMessages>& pieces, Use use) {
-  for (const PersistentMessages& piece : pieces)
-    for (const MpiMessage& message : piece.all()) use(message);
-}
 
 std::string side(const char* name, const PiecedCopies::Pieces& pieces) {
   if (pieces.empty()) return "";
@@ -92,17 +87,22 @@ bool PiecedExchange::advance() {
   const bool by_stream = by_stream_;
   bool some = copies_->send_packed(messages_);
   some |= copies_->receive_all(messages_);
-  some |=
-      copies_->unpack_received(messages_, by_stream ? unpacks_on_ : copies_->any().own_stream());
+  some |= copies_->unpack_received(messages_, by_stream ? unpacks_on_ : copies_->unpacks_on());
   under_way_ = under_way_ && !copies_->put(messages_);
   done_ = !under_way_ && (by_stream || copies_->unpacked());
   return some || done_;
 }
 
+template <class Use>
+void PiecedExchange::for_open_messages(Use use) const {
+  for (std::size_t k = 0; k < messages_.out.size(); ++k)
+    if (copies_->sends(k)) std::ranges::for_each(messages_.out[k].all(), use);
+  for (std::size_t k = 0; k < messages_.in.size(); ++k)
+    if (copies_->receives(k)) std::ranges::for_each(messages_.in[k].all(), use);
+}
+
 void PiecedExchange::check_peers() const {
-  const auto check = [this](const MpiMessage& m) { check_alive(node_.get(), m.peer); };
-  for_all(messages_.out, check);
-  for_all(messages_.in, check);
+  for_open_messages([this](const MpiMessage& m) { check_alive(node_.get(), m.peer); });
 }
 
 // ---- what it is
@@ -115,7 +115,8 @@ int PiecedExchange::messages() const {
 
 Bytes PiecedExchange::bytes() const {
   Bytes all = 0;
-  for_all(messages_.out, [&](const MpiMessage& m) { all += static_cast<Bytes>(m.bytes); });
+  for (const PersistentMessages& piece : messages_.out)
+    for (const MpiMessage& m : piece.all()) all += static_cast<Bytes>(m.bytes);
   return all;
 }
 
@@ -123,12 +124,10 @@ void PiecedExchange::awaits(Awaited& awaited) const {
   awaited.in(call_);
   if (done_) return;
   if (!under_way_) return awaited.note("for its device to copy what has come");
-  const auto add = [&](const MpiMessage& m) {
+  for_open_messages([&](const MpiMessage& m) {
     awaited.add(m.send ? Awaited::What::taking : Awaited::What::message, node_.get(), m.peer, 0,
                 static_cast<Bytes>(m.bytes));
-  };
-  for_all(messages_.out, add);
-  for_all(messages_.in, add);
+  });
 }
 
 }  // namespace tonari

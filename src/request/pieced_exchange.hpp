@@ -64,6 +64,8 @@ class PiecedExchange final : public PolledExchange<PiecedExchange>, public Strea
   bool finished() const { return done_; }
   bool advance();
   void check_peers() const;
+  template <class Use>
+  void for_open_messages(Use use) const;
 
   std::shared_ptr<const Node> node_;
   std::unique_ptr<PiecedCopies> copies_;

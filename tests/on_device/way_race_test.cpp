@@ -145,6 +145,23 @@ TEST_F(WayRace, LaterRequestsRememberTheWay) {
   if (!remembered) GTEST_SKIP() << "the machine is too busy";
 }
 
+// A call of the device fails once: the remembered way then does not apply, and all are raced again.
+TEST_F(WayRace, WhateverFailsOfARememberedWay) {
+  make_neighborhood("");
+  UsedDevice device;
+  MemoryOnDevice out(device.program(), 64), in(device.program(), 64), other(device.program(), 64);
+  for (std::size_t call = 1; call <= 20; ++call) {
+    device->fail_at(world_rank() == world_size() - 1 ? call : 0);
+    ASSERT_OK(init(out, in, "auto")) << "call " << call;
+    device->fail_at(0);
+    expect_same_everywhere();
+    expect_exchanges(device, out, in, other);
+    EXPECT_OK(tonari_request_free(&request));
+    ASSERT_OK(init(out, in, "auto"));  // which may remember
+    EXPECT_OK(tonari_request_free(&request));
+  }
+}
+
 TEST_F(WayRace, WithoutMeasuringTheFirstIsTaken) {
   make_neighborhood("");
   UsedDevice device;
