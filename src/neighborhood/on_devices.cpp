@@ -76,9 +76,7 @@ class WayContest {
     for (const DeviceWay way : device_ways) all.names.emplace_back(name(way));
     all.prepare = [this] { make_copies(); };
     all.make = [this](std::size_t k) {
-      if (lacking_) return;  // then the first that is possible is taken
-      if (const auto refusal = ways_.make(device_ways[k])) fail(Errc::algorithm, refusal->what());
-      if (copies_) move(device_ways[k], copies_->shifts());
+      if (!lacking_) make(device_ways[k]);  // otherwise the first that is possible is taken
     };
     all.timed = [this](std::size_t k) -> Exchange& {
       Exchange& exchange = *ways_.made(device_ways[k]).exchange;
@@ -86,6 +84,16 @@ class WayContest {
     };
     all.question = text("devices|", problem_key(problem, mine_.settings));
     return all;
+  }
+  // Collective. What a device refuses for one way need not be so for the others.
+  void make(DeviceWay way) {
+    try {
+      if (const auto refusal = ways_.make(way)) fail(Errc::algorithm, refusal->what());
+      if (copies_) move(way, copies_->shifts());
+    } catch (const Error& error) {
+      if (error.code() != Errc::argument) throw;
+      throw Error(Errc::algorithm, error.what());
+    }
   }
   // Collective. Throws Errc::memory on all ranks where some cannot have copies.
   void make_copies() {
