@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "engine/wait/exchange.hpp"
 
@@ -13,7 +14,7 @@ class NoMessages final : public LeafExchange {
   void start() override {}
   bool test() override { return true; }
   void wait() override {}
-  void rebind(Shifts /*shifts*/) override {}
+  void rebind(std::span<const std::ptrdiff_t> /*shifts*/) override {}
   bool nothing() const override { return true; }
   int messages() const override { return 0; }
   Bytes bytes() const override { return 0; }
