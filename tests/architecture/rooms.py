@@ -14,6 +14,7 @@ FLOORS = [
     ["select"],
     ["mpi"],
     ["channels"],
+    ["channels/streams"],
     ["engine/wait"],
     ["engine/comm"],
     ["engine/run"],

@@ -202,6 +202,18 @@ def test_every_room_has_a_readme_that_is_true(room: str) -> None:
     assert lost_links(room, text) == []
 
 
+@pytest.mark.parametrize("room", rooms())
+def test_rooms_can_be_read_in_a_day(room: str) -> None:
+    """Larger ones have a second idea; but every planner is one of the same idea."""
+    files = [
+        file
+        for file in (SOURCE / room).rglob("*.[ch]pp")
+        if room_of(str(file.relative_to(SOURCE))) == room
+    ]
+    lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
+    assert 0 < lines <= 5000 or room.startswith("src/planners/")
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_families_have_the_files_of_their_recipe(family: str) -> None:
     recipe = prose("CONTRIBUTING.md").split("### Add a family of exchanges\n")[1].split("### ")[0]
