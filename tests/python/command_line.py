@@ -9,9 +9,11 @@ import os
 import shlex
 import signal
 import subprocess
+import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from typing import Any
+from typing import IO, Any
 from unittest import mock
 
 from built import TAKE_TURNS
@@ -70,9 +72,43 @@ def shown(view: Callable[..., None], *rows: Any) -> list[str]:
     return fits(out.getvalue())
 
 
+@contextmanager
+def errors_of_jobs() -> Iterator[IO[str]]:
+    """What the processes that a call starts write to their standard error, for who reads it before
+    the end. Afterwards it is there as always."""
+    with tempfile.TemporaryFile("w+", errors="replace") as said:
+        before = os.dup(2)
+        os.dup2(said.fileno(), 2)
+        try:
+            yield said
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
+            said.seek(0)
+            os.write(2, said.read().encode())
+
+
+def died_in_mpis_end(status: int, said: str) -> bool:
+    """Open MPI's own thread may still run while MPI_Finalize unloads the code that it is in, about
+    once in 10,000 jobs (open-mpi/ompi#10117). No stack can be printed then; where a program
+    itself fails, there is one."""
+    died = "Signal code: Address not mapped" in said
+    return status == 128 + signal.SIGSEGV and died and "] [ 0]" not in said
+
+
 def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """call("plan moore:2:1") -> what the process `tonari plan moore:2:1` would have left."""
     line = words(*arguments)
+    with errors_of_jobs() as said:
+        done = call_once(line, environment)
+        said.seek(0)
+        if died_in_mpis_end(done.returncode, said.read()):
+            warnings.warn(f"died in MPI_Finalize, and ran again: {line}", stacklevel=2)
+            done = call_once(line, environment)
+    return done
+
+
+def call_once(line: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     out, err = io.StringIO(), io.StringIO()
     with (
         mock.patch.dict(os.environ, PLAIN | TAKE_TURNS | environment),

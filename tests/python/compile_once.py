@@ -37,7 +37,9 @@ def compile_once(command: list[str], folder: Path) -> int:
     done = subprocess.run(read, stdout=subprocess.PIPE)
     if done.returncode:
         return done.returncode
-    key = hashlib.sha256("\0".join(options(command)).encode() + b"\0" + done.stdout).hexdigest()
+    compiler = os.path.realpath(shutil.which(command[0]) or command[0])  # c++ is g++
+    words = "\0".join([compiler, *options(command[1:])]).encode()
+    key = hashlib.sha256(words + b"\0" + done.stdout).hexdigest()
     known = folder / key
     with (folder / f"{key}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # another test may compile it right now

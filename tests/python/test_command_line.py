@@ -7,9 +7,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
-from command_line import PATIENCE, PLAIN, call
+from command_line import PATIENCE, PLAIN, call, died_in_mpis_end, errors_of_jobs
 
 
 @pytest.mark.parametrize(
@@ -25,3 +26,25 @@ def test_a_process_leaves_what_a_call_returns(arguments: list[str]) -> None:
     expected = (same.returncode, same.stdout, same.stderr)
     assert (done.returncode, done.stdout, done.stderr) == expected
     assert done.stdout or done.stderr
+
+
+CRASH = """[host:1] *** Process received signal ***
+[host:1] Signal: Segmentation fault (11)
+[host:1] Signal code: Address not mapped (1)
+[host:1] Failing at address: 0x7ff9f494d6f0
+"""
+
+
+def test_a_crash_that_is_not_the_programs_is_known_by_its_missing_stack() -> None:
+    assert died_in_mpis_end(139, CRASH)
+    assert not died_in_mpis_end(139, CRASH + "[host:1] [ 0] libc.so.6(+0x3c050)[0x7f0000000000]\n")
+    assert not died_in_mpis_end(1, CRASH)
+    assert not died_in_mpis_end(139, "")
+
+
+def test_what_jobs_say_is_read_and_said(capfd: Any) -> None:
+    with errors_of_jobs() as said:
+        subprocess.run(["sh", "-c", "echo it fails >&2"], check=True)
+        said.seek(0)
+        assert said.read() == "it fails\n"
+    assert capfd.readouterr().err == "it fails\n"
