@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where in a program a call stands: from its debug information by addr2line, else from its symbols
-by nm, else the file and the address in it."""
+"""Where in a program a call stands: from its debug information by addr2line, else from the symbol
+whose code has it by nm, else the file and the address in it. Never the nearest symbol."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import subprocess
+from collections import defaultdict
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -27,11 +29,28 @@ def _short(name: str) -> str:
     return name.replace("(anonymous namespace)::", "").partition("(")[0]
 
 
-@lru_cache(maxsize=None)
+_known: dict[tuple[str, int], tuple[str, str]] = {}
+
+
+def look_up(places: Iterable[tuple[str, int]]) -> None:
+    """Finds many places at once: addr2line reads the debug information of a large program for
+    seconds each time that it is called."""
+    offsets: dict[str, list[int]] = defaultdict(list)
+    for file, offset in dict.fromkeys(places):
+        if (file, offset) not in _known:
+            offsets[file].append(offset)
+    for file, wanted in offsets.items():
+        said = _said("addr2line", "-f", "-C", "-e", file, *map(hex, wanted)).splitlines()
+        for k, offset in enumerate(wanted):
+            two = said[2 * k : 2 * k + 2]
+            known = ["" if line.startswith("??") else line for line in two]
+            _known[file, offset] = (known[0], known[1]) if len(known) == 2 else ("", "")
+
+
 def _addr2line(file: str, offset: int) -> tuple[str, str]:
     """Function, and file:line, as the tool writes them; empty where it does not know."""
-    said = _said("addr2line", "-f", "-C", "-e", file, f"{offset:#x}").splitlines()
-    return tuple("" if line.startswith("??") else line for line in said[:2]) if said else ("", "")
+    look_up([(file, offset)])
+    return _known[file, offset]
 
 
 def _line(file: str, offset: int) -> str:
@@ -40,18 +59,18 @@ def _line(file: str, offset: int) -> str:
 
 
 def _symbol(file: str, offset: int) -> str:
-    before = [symbol for symbol in _functions(file) if symbol[0] <= offset]
-    if not before:
-        return ""
-    start, name = max(before)
-    return f"{_short(name)}+{offset - start:#x}"
+    for start, size, name in _functions(file):
+        if start <= offset < start + size:
+            return f"{_short(name)}+{offset - start:#x}"
+    return ""
 
 
 @lru_cache(maxsize=None)
-def _functions(file: str) -> tuple[tuple[int, str], ...]:
-    """Where functions begin, and their names."""
-    rows = re.findall(r"^([0-9a-f]+) [tTwW] (.+)$", _said("nm", "-C", file), re.MULTILINE)
-    return tuple((int(start, 16), name) for start, name in rows)
+def _functions(file: str) -> tuple[tuple[int, int, str], ...]:
+    """Where functions begin, how long they are, and their names."""
+    said = _said("nm", "-S", "-C", file)
+    rows = re.findall(r"^([0-9a-f]+) ([0-9a-f]+) [tTwW] (.+)$", said, re.MULTILINE)
+    return tuple((int(start, 16), int(size, 16), name) for start, size, name in rows)
 
 
 def _said(tool: str, *words: str) -> str:

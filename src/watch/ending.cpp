@@ -26,24 +26,34 @@ Ending ending(bool finalized) {
   return now;
 }
 
+bool mpi_ran() {
+  int begun = 0;
+  PMPI_Initialized(&begun);
+  return begun != 0;
+}
+
 void finish() {
-  const Ending now = ending(true);
+  Ending now = ending(true);
   stop_watching();
   written = true;
-  for (Watcher* thread : all_watchers()) thread->close_all();
+  for (Watcher* thread : all_watchers()) thread->close_all(), thread->join_sizes();
   join_threads();
+  now.node = node_of(MPI_COMM_WORLD);
   std::vector<Candidate> all = candidates();
   replay_all(all, most_replayed);
   write_records(now, all_watchers(), all);
 }
 
 // Where there are several threads, they may still be in the program: then there are no loops.
+// Shells and scripts that start a program load this library, too, and are no ranks.
 void give_up() {
   if (!watching() || written.exchange(true) || process != getpid()) return;
   stop_watching();
+  if (!mpi_ran()) return;
   const std::vector<Watcher*> threads = all_watchers();
   if (threads.size() != 1) return write_records(ending(false), {}, {});
   threads.front()->close_all();
+  threads.front()->join_sizes();
   std::vector<Candidate> all = candidates();
   for (Candidate& one : all) one.replay.why = "the program did not come to MPI_Finalize";
   write_records(ending(false), threads, all);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "watch/epochs.hpp"
 
+#include <execinfo.h>
+
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "base/lasting.hpp"
 
@@ -10,11 +13,11 @@ namespace tonari::watch {
 namespace {
 
 // The same for any order of the messages.
-std::uint64_t mixed(const Message& message) {
+std::uint64_t mixed(const Message& message, std::uint64_t bytes) {
   std::uint64_t word = (static_cast<std::uint64_t>(static_cast<unsigned>(message.peer)) << 1 |
                         static_cast<std::uint64_t>(message.sent)) *
                        0x9E3779B97F4A7C15U;
-  word = (word ^ word >> 29 ^ message.bytes) * 0xBF58476D1CE4E5B9U;
+  word = (word ^ word >> 29 ^ bytes) * 0xBF58476D1CE4E5B9U;
   return word ^ word >> 32;
 }
 
@@ -32,23 +35,93 @@ bool begins_again(const Epoch& epoch, const Message& message) {
 void add(Epoch& epoch, const Message& message) {
   if (epoch.count < most_messages) epoch.messages[epoch.count] = message;
   epoch.count += !is_full(epoch);
-  epoch.signature += mixed(message);
+  epoch.signature += mixed(message, message.bytes);
+  epoch.partners += mixed(message, 0);
   epoch.has_requests |= message.begun;
 }
 
-void keep(Pattern& pattern, const Epoch& epoch) {
-  pattern = Pattern{.signature = epoch.signature, .first = epoch.begin, .messages = {}};
-  pattern.messages.assign(epoch.messages.begin(),
-                          epoch.messages.begin() + static_cast<std::ptrdiff_t>(epoch.count));
+// Those above the place where this thread is now.
+Callers callers_above(const void* site) {
+  std::array<void*, 32> frames{};
+  const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
+  const auto end = frames.begin() + count;
+  auto next = std::find(frames.begin(), end, site);
+  Callers callers{};
+  for (std::size_t k = 0; k < callers.size() && next != end && ++next != end; ++k)
+    callers[k] = *next;
+  return callers;
 }
 
-// The pattern's record; null: the loop has others, all of which came again.
-Pattern* pattern_of(Loop& loop, const Epoch& epoch) {
+std::vector<Message> messages_of(const Epoch& epoch) {
+  return {epoch.messages.begin(),
+          epoch.messages.begin() + static_cast<std::ptrdiff_t>(epoch.count)};
+}
+
+void keep(Pattern& pattern, const Epoch& epoch) {
+  pattern =
+      Pattern{.signature = epoch.signature,
+              .partners = epoch.partners,
+              .first = epoch.begin,
+              .messages = messages_of(epoch),
+              .sizes = {},
+              .callers = epoch.waited_at ? epoch.callers : callers_above(epoch.messages[0].site)};
+}
+
+Pattern* known_pattern(const Loop& loop, const Epoch& epoch) {
   for (const auto& pattern : loop.patterns)
-    if (pattern->signature == epoch.signature) return pattern.get();
-  ++loop.distinct;
-  if (is_full(epoch)) return nullptr;
-  if (loop.patterns.size() < most_patterns) {
+    if (pattern->varies ? pattern->partners == epoch.partners
+                        : pattern->signature == epoch.signature)
+      return pattern.get();
+  return nullptr;
+}
+
+void add(Pattern& pattern, const Pattern& other) {
+  pattern.epochs += other.epochs, pattern.inside += other.inside;
+  pattern.stretches += other.stretches;
+  pattern.first = std::min(pattern.first, other.first);
+  pattern.last = std::max(pattern.last, other.last);
+  for (std::size_t k = 0; k < std::min<std::uint64_t>(other.timed, kept_times); ++k) {
+    const std::size_t at = pattern.timed++ % kept_times;
+    pattern.exchange[at] = other.exchange[k], pattern.step[at] = other.step[k];
+  }
+}
+
+// The loop's patterns with these partners, in the order in which they came.
+std::vector<Pattern*> with_partners(const Loop& loop, std::uint64_t partners) {
+  std::vector<Pattern*> found;
+  for (const auto& pattern : loop.patterns)
+    if (pattern->partners == partners) found.push_back(pattern.get());
+  std::ranges::sort(found, {}, &Pattern::first);
+  return found;
+}
+
+// They become one, whose sizes change.
+Pattern* joined(Loop& loop, const std::vector<Pattern*>& patterns) {
+  Pattern& into = *patterns.front();
+  into.varies = true;
+  into.signature = into.partners;
+  into.sizes.came_next(into.messages);
+  for (Pattern* const other : patterns) {
+    if (other == &into) continue;
+    into.sizes.came_next(other->messages);
+    if (other->last > into.last) into.last_inside = other->last_inside;
+    add(into, *other);
+    std::erase_if(loop.patterns, [&](const auto& one) { return one.get() == other; });
+  }
+  return &into;
+}
+
+constexpr std::size_t fewest_sizes = 3;  // to say that they change
+
+// Room for one more pattern: partners with many sizes become one pattern, or one that came once
+// gives its place away. Null: all of the patterns came again.
+Pattern* make_room(Loop& loop, const Epoch& epoch) {
+  const std::vector<Pattern*> same = with_partners(loop, epoch.partners);
+  if (same.size() >= fewest_sizes) return joined(loop, same);
+  for (std::size_t k = 0; k < loop.patterns.size(); ++k) {
+    const std::vector<Pattern*> others = with_partners(loop, loop.patterns[k]->partners);
+    if (others.size() < fewest_sizes) continue;
+    joined(loop, others);
     loop.patterns.push_back(std::make_unique<Pattern>());
     keep(*loop.patterns.back(), epoch);
     return loop.patterns.back().get();
@@ -60,7 +133,30 @@ Pattern* pattern_of(Loop& loop, const Epoch& epoch) {
   return once->get();
 }
 
-void count(Pattern& pattern, const Epoch& epoch) {
+// The pattern's record; null: the loop has others, all of which came again.
+Pattern* pattern_of(Loop& loop, const Epoch& epoch) {
+  if (Pattern* const known = known_pattern(loop, epoch)) return known;
+  ++loop.distinct;
+  if (is_full(epoch)) return nullptr;
+  if (loop.patterns.size() == most_patterns) return make_room(loop, epoch);
+  loop.patterns.push_back(std::make_unique<Pattern>());
+  keep(*loop.patterns.back(), epoch);
+  return loop.patterns.back().get();
+}
+
+// Whether the last epoch with these partners had other sizes, or there was none.
+bool changes_sizes(Loop& loop, const Epoch& epoch) {
+  const auto last = std::ranges::find(loop.lasts, epoch.partners, &Loop::Last::partners);
+  if (last == loop.lasts.end()) {
+    if (loop.lasts.size() < most_patterns) loop.lasts.push_back({epoch.partners, epoch.signature});
+    return true;
+  }
+  return std::exchange(last->signature, epoch.signature) != epoch.signature;
+}
+
+void count(Pattern& pattern, const Epoch& epoch, bool changed) {
+  pattern.stretches += changed;
+  if (pattern.varies && changed && !is_full(epoch)) pattern.sizes.came_next(messages_of(epoch));
   if (pattern.epochs) {
     const std::size_t at = pattern.timed++ % kept_times;
     pattern.exchange[at] = static_cast<float>(pattern.last_inside);
@@ -78,16 +174,6 @@ bool do_the_same(const Loop& a, const Loop& b) {
          std::ranges::is_permutation(a.patterns, b.patterns, {}, signature, signature);
 }
 
-void add(Pattern& pattern, const Pattern& other) {
-  pattern.epochs += other.epochs, pattern.inside += other.inside;
-  pattern.first = std::min(pattern.first, other.first);
-  pattern.last = std::max(pattern.last, other.last);
-  for (std::size_t k = 0; k < std::min<std::uint64_t>(other.timed, kept_times); ++k) {
-    const std::size_t at = pattern.timed++ % kept_times;
-    pattern.exchange[at] = other.exchange[k], pattern.step[at] = other.step[k];
-  }
-}
-
 void add(Loop& loop, const Loop& other) {
   loop.epochs += other.epochs, loop.inside += other.inside;
   for (const auto& pattern : loop.patterns)
@@ -96,6 +182,21 @@ void add(Loop& loop, const Loop& other) {
 }
 
 }  // namespace
+
+void ChangingSizes::came_next(std::vector<Message> messages) {
+  std::ranges::stable_sort(messages, {},
+                           [](const Message& m) { return std::pair(m.peer, m.sent); });
+  if (came == 0) largest = messages;
+  for (std::size_t k = 0; k < messages.size(); ++k)
+    largest[k].bytes = std::max(largest[k].bytes, messages[k].bytes);
+  if (came++ % every) return;
+  if (kept.size() == kept_sizes) {
+    for (std::size_t k = 0; k < kept_sizes / 2; ++k) kept[k] = std::move(kept[2 * k]);
+    kept.resize(kept_sizes / 2);
+    every *= 2;
+  }
+  kept.push_back(std::move(messages));
+}
 
 Epoch& Watcher::opened(std::uint64_t communicator, int ranks, const Message& message, Ticks begin) {
   Epoch* epoch = &open_[last_];
@@ -115,7 +216,7 @@ Epoch& Watcher::opened(std::uint64_t communicator, int ranks, const Message& mes
   if (epoch->count) return *epoch;
   epoch->communicator = communicator, epoch->ranks = ranks, epoch->number = ++numbers_;
   epoch->completing = epoch->has_requests = false;
-  epoch->signature = 0, epoch->begin = begin, epoch->inside = 0;
+  epoch->signature = epoch->partners = 0, epoch->begin = begin, epoch->inside = 0;
   epoch->waited_at = nullptr, epoch->waited_by = nullptr;
   return *epoch;
 }
@@ -141,15 +242,30 @@ void Watcher::waited(Epoch& epoch, const char* call, const void* site, bool comp
   epoch.inside += end - begin;
   if (!completed) return;
   epoch.completing = true;
-  if (!epoch.waited_at) epoch.waited_at = site, epoch.waited_by = call;
+  if (epoch.waited_at) return;
+  epoch.waited_at = site, epoch.waited_by = call;
+  // Only where it is new: looking at the stack takes microseconds.
+  const Loop* const loop = known_loop(epoch);
+  if (!loop || !known_pattern(*loop, epoch)) epoch.callers = callers_above(site);
+}
+
+namespace {
+const void* place_of(const Epoch& epoch) {
+  return epoch.waited_at ? epoch.waited_at : epoch.messages[0].site;
+}
+}  // namespace
+
+Loop* Watcher::known_loop(const Epoch& epoch) const {
+  for (const auto& loop : loops_)
+    if (loop->site == place_of(epoch) && loop->ranks == epoch.ranks) return loop.get();
+  return nullptr;
 }
 
 Loop* Watcher::loop_of(const Epoch& epoch) {
-  const Message& first = epoch.messages[0];
-  const void* const site = epoch.waited_at ? epoch.waited_at : first.site;
-  for (const auto& loop : loops_)
-    if (loop->site == site && loop->ranks == epoch.ranks) return loop.get();
+  if (Loop* const known = known_loop(epoch)) return known;
   if (loops_.size() == most_loops) return nullptr;
+  const Message& first = epoch.messages[0];
+  const void* const site = place_of(epoch);
   loops_.push_back(std::make_unique<Loop>());
   Loop& made = *loops_.back();
   made.site = site, made.ranks = epoch.ranks;
@@ -162,9 +278,10 @@ void Watcher::close(Epoch& epoch) {
   if (loop) {
     ++loop->epochs;
     loop->inside += epoch.inside;
+    const bool changed = changes_sizes(*loop, epoch);
     Pattern* const pattern = pattern_of(*loop, epoch);
     if (pattern)
-      count(*pattern, epoch);
+      count(*pattern, epoch, changed);
     else
       ++loop->others;
   }
@@ -182,6 +299,15 @@ void Watcher::close_all() {
     if (epoch.count) close(epoch);
 }
 
+void Watcher::join_sizes() {
+  const auto came_once = [](const Pattern* one) { return one->stretches <= 1 || one->varies; };
+  for (const auto& loop : loops_)
+    for (const Loop::Last& last : loop->lasts) {
+      const std::vector<Pattern*> same = with_partners(*loop, last.partners);
+      if (same.size() >= fewest_sizes && std::ranges::all_of(same, came_once)) joined(*loop, same);
+    }
+}
+
 void Watcher::join(Watcher& other) {
   std::erase_if(other.loops_, [&](const std::unique_ptr<Loop>& loop) {
     const auto same = std::ranges::find_if(
@@ -191,12 +317,12 @@ void Watcher::join(Watcher& other) {
   });
 }
 
-void Watcher::packed(const char* call, const void* site, std::uint64_t bytes, Ticks begin,
-                     Ticks end) {
-  auto found = std::ranges::find(packings_, site, &Packing::site);
-  if (found == packings_.end()) {
-    if (packings_.size() == most_loops) return;
-    found = packings_.insert(packings_.end(), Packing{call, site});
+void Watcher::counted(const char* call, const void* site, std::uint64_t bytes, Ticks begin,
+                      Ticks end) {
+  auto found = std::ranges::find(counted_calls_, site, &CountedCall::site);
+  if (found == counted_calls_.end()) {
+    if (counted_calls_.size() == most_loops) return;
+    found = counted_calls_.insert(counted_calls_.end(), CountedCall{call, site});
   }
   ++found->calls, found->bytes += bytes, found->inside += end - begin;
 }

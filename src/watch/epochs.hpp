@@ -2,7 +2,8 @@
 // Exchanges as the program makes them. An epoch is what a thread sends and receives on one
 // communicator up to the wait for some of it: it ends with the first message after that wait.
 // Epochs whose wait stands at one place of the program are those of a loop; a loop has patterns:
-// who is sent to, and how much. What one thread keeps is bounded, and made once.
+// who is sent to, and how much. Where sizes never come back, as in molecular dynamics, partners
+// alone make the pattern. What one thread keeps is bounded, and made once.
 //
 //     Irecv Irecv Isend Isend .. compute .. Waitall .. compute .. Irecv Irecv ...
 //     |---------------- epoch ------------|                      |--- next ---
@@ -30,17 +31,35 @@ struct Message {
 };
 
 constexpr std::size_t most_messages = 512;  // of an epoch
-constexpr std::size_t most_patterns = 8;    // of a loop
+constexpr std::size_t most_patterns = 16;   // of a loop
 constexpr std::size_t most_loops = 64;      // of a thread
 constexpr std::size_t kept_times = 256;     // of a pattern, the last ones
 
-// Epochs with the same partners and sizes.
+constexpr std::size_t kept_sizes = 8;    // of a pattern whose sizes change: sets of them
+constexpr std::size_t kept_callers = 6;  // above the place of an epoch
+
+using Callers = std::array<const void*, kept_callers>;  // return addresses; null: no more
+
+// Sets of sizes that came one after the other: every `every`th one, so that they are spread over
+// the run. The rule depends on counts alone, so ranks keep sets of the same steps.
+struct ChangingSizes {
+  std::uint64_t came = 0, every = 1;
+  std::vector<std::vector<Message>> kept;
+  std::vector<Message> largest;  // each message as large as it ever was, by partner
+  void came_next(std::vector<Message> messages);
+};
+
+// Epochs with the same partners and, unless they vary, the same sizes.
 struct Pattern {
-  std::uint64_t signature = 0, epochs = 0;
+  std::uint64_t signature = 0, partners = 0, epochs = 0;
+  std::uint64_t stretches = 0;  // of epochs with the same sizes, one after the other
+  bool varies = false;
   Ticks inside = 0;           // in MPI, all epochs together
   Ticks first = 0, last = 0;  // when the first and the last epoch began
   Ticks last_inside = 0;      // of the last epoch
   std::vector<Message> messages;
+  ChangingSizes sizes;  // if it varies
+  Callers callers{};
   // Of all epochs but the last of each thread: in MPI, and from its beginning to the next one's.
   std::array<float, kept_times> exchange{}, step{};
   std::uint64_t timed = 0;  // how many were put there
@@ -55,6 +74,12 @@ struct Loop {
   std::uint64_t distinct = 0;  // patterns that came new
   Ticks inside = 0;
   std::vector<std::unique_ptr<Pattern>> patterns;
+
+  // Of the last epoch with these partners.
+  struct Last {
+    std::uint64_t partners, signature;
+  };
+  std::vector<Last> lasts;
 };
 
 // The messages since the last wait on one communicator.
@@ -64,10 +89,11 @@ struct Epoch {
   int ranks = 0;
   std::size_t count = 0;  // of messages; more than most_messages: it is not examined
   bool completing = false, has_requests = false;
-  std::uint64_t signature = 0;
+  std::uint64_t signature = 0, partners = 0;
   Ticks begin = 0, inside = 0;
   const void* waited_at = nullptr;
   const char* waited_by = nullptr;
+  Callers callers{};
   std::array<Message, most_messages> messages;
 };
 
@@ -92,8 +118,8 @@ class RequestTable {
   std::array<Entry, std::size_t{1} << bits> entries_{};
 };
 
-// What a thread does with buffers by MPI_Pack and MPI_Unpack at one place.
-struct Packing {
+// Calls at one place that are no messages: MPI_Pack, MPI_Unpack and neighborhood collectives.
+struct CountedCall {
   const char* call = "";
   const void* site = nullptr;
   std::uint64_t calls = 0, bytes = 0;
@@ -109,22 +135,25 @@ class Watcher {
   // The open epoch of the first of these requests that has one; null: none.
   Epoch* epoch_of(std::uintptr_t request);
   // The thread has waited for some of it, or has only looked.
-  static void waited(Epoch& epoch, const char* call, const void* site, bool completed, Ticks begin,
-                     Ticks end);
-  void packed(const char* call, const void* site, std::uint64_t bytes, Ticks begin, Ticks end);
+  void waited(Epoch& epoch, const char* call, const void* site, bool completed, Ticks begin,
+              Ticks end);
+  void counted(const char* call, const void* site, std::uint64_t bytes, Ticks begin, Ticks end);
   // A collective call is an epoch: what was posted since its beginning.
   void close_all();
   void close_of(std::uint64_t communicator);
+  // After the last epoch: sizes that came once each are one pattern whose sizes change.
+  void join_sizes();
   // Joins the loops in which another thread, which watches no more, did the same as this one.
   void join(Watcher& other);
 
   const std::vector<std::unique_ptr<Loop>>& loops() const { return loops_; }
-  const std::vector<Packing>& packings() const { return packings_; }
+  const std::vector<CountedCall>& counted_calls() const { return counted_calls_; }
   std::uint64_t not_kept() const { return not_kept_; }  // epochs of loops beyond the bound
 
  private:
   Epoch& opened(std::uint64_t communicator, int ranks, const Message& message, Ticks begin);
   void close(Epoch& epoch);
+  Loop* known_loop(const Epoch& epoch) const;
   Loop* loop_of(const Epoch& epoch);
 
   std::array<Epoch, 4> open_;
@@ -132,7 +161,7 @@ class Watcher {
   std::uint64_t numbers_ = 0, not_kept_ = 0;
   RequestTable requests_;
   std::vector<std::unique_ptr<Loop>> loops_;
-  std::vector<Packing> packings_;
+  std::vector<CountedCall> counted_calls_;
 };
 
 // That of the calling thread; made with its first message, used again by others after its end.

@@ -24,7 +24,7 @@ bool expects_anyone(const Outline& one) {
 bool takes(const Outline& from, const Outline& to) {
   const Partner out = partner(from, to.rank), in = partner(to, from.rank);
   if (expects_anyone(to)) return in.received <= out.sent;
-  return out.sent == in.received && out.bytes <= in.room;
+  return out.sent == in.received && (from.varies || to.varies || out.bytes <= in.room);
 }
 
 bool fit(const Outline& a, const Outline& b) {
@@ -34,7 +34,7 @@ bool fit(const Outline& a, const Outline& b) {
 
 bool sizes_are_equal(const Outline& a, const Outline& b) {
   const Partner out = partner(a, b.rank), in = partner(b, a.rank);
-  return out.bytes == in.room && in.bytes == out.room;
+  return a.varies == b.varies && out.bytes == in.room && in.bytes == out.room;
 }
 
 class Matching {

@@ -23,6 +23,7 @@ struct Outline {
   std::uint64_t key = 0;  // equal on ranks that have done the same
   std::uint64_t epochs = 0;
   double seconds = 0.0;
+  bool varies = false;            // bytes are those of one of its exchanges
   std::vector<Partner> partners;  // by rank
 };
 

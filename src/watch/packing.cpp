@@ -9,7 +9,7 @@ template <class Call>
 int packed(const char* name, const void* returns_to, int count, Handle type, const Call& call) {
   const auto note = [&](Watcher& watcher, const void* site, Ticks begin, Ticks end) {
     try {
-      watcher.packed(name, site, bytes_of(count, type), begin, end);
+      watcher.counted(name, site, bytes_of(count, type), begin, end);
     } catch (...) {  // without memory it is lost
     }
   };

@@ -50,10 +50,6 @@ bool is_collective(const Pattern& pattern) {
          std::string_view(pattern.messages.front().call).starts_with("MPI_Alltoall");
 }
 
-bool comes_often(const Pattern& pattern, const Loop& loop) {
-  return pattern.epochs >= fewest_epochs && pattern.epochs * 10 >= loop.epochs;
-}
-
 double median_us(const std::array<float, kept_times>& ring, std::uint64_t count) {
   std::vector<float> times(ring.begin(),
                            ring.begin() + static_cast<std::ptrdiff_t>(std::min(count, kept_times)));
@@ -97,10 +93,40 @@ void write_messages(std::FILE* file, const std::vector<Message>& messages) {
   std::fprintf(file, "]");
 }
 
+void write_callers(std::FILE* file, const Callers& callers) {
+  std::fprintf(file, "\"callers\": [");
+  const char* between = "";
+  for (const void* const one : callers) {
+    const Place place = place_of(one);
+    if (!one || name_of(place).starts_with("libc.so")) break;
+    std::fprintf(file, "%s[\"%s\", %" PRIuPTR "]", between, escaped(place.file).c_str(),
+                 place.offset);
+    between = ", ";
+  }
+  std::fprintf(file, "], ");
+}
+
+// The least and the most that a message of the kept exchanges had.
+void write_sizes(std::FILE* file, const ChangingSizes& sizes) {
+  std::vector<std::uint64_t> sent;
+  for (const std::vector<Message>& messages : sizes.kept)
+    for (const Message& one : messages)
+      if (one.sent) sent.push_back(one.bytes);
+  if (sent.empty()) return;
+  const auto [least, most] = std::ranges::minmax(sent);
+  std::fprintf(file, "\"sizes\": [%" PRIu64 ", %" PRIu64 "], ", least, most);
+}
+
 void write_replay(std::FILE* file, const Replay& replay) {
-  std::fprintf(file, ", \"mpi_us\": %s, \"tonari_us\": %s, \"how\": \"%s\", \"why\": \"%s\"",
-               with_decimals(replay.mpi_seconds * 1e6, 3).c_str(),
-               with_decimals(replay.tonari_seconds * 1e6, 3).c_str(), escaped(replay.how).c_str(),
+  const auto us = [](double seconds) { return with_decimals(seconds * 1e6, 3); };
+  std::fprintf(file, ", \"mpi_us\": %s, \"tonari_us\": %s, \"making_us\": %s, \"busy\": %s",
+               us(replay.all.mpi).c_str(), us(replay.all.tonari).c_str(), us(replay.making).c_str(),
+               with_decimals(replay.busy, 3).c_str());
+  std::fprintf(file, ", \"has_room\": %s", replay.has_room ? "true" : "false");
+  std::fprintf(file, ", \"halves\": [[%s, %s], [%s, %s]]", us(replay.first.mpi).c_str(),
+               us(replay.first.tonari).c_str(), us(replay.second.mpi).c_str(),
+               us(replay.second.tonari).c_str());
+  std::fprintf(file, ", \"how\": \"%s\", \"why\": \"%s\"", escaped(replay.how).c_str(),
                escaped(replay.why).c_str());
 }
 
@@ -108,10 +134,13 @@ void write_pattern(std::FILE* file, const Pattern& pattern, const std::vector<Ca
   std::fprintf(file,
                "{\"epochs\": %" PRIu64
                ", \"seconds\": %s, \"exchange_us\": %s, "
-               "\"step_us\": %s, ",
+               "\"step_us\": %s, \"varies\": %s, \"stretches\": %" PRIu64 ", ",
                pattern.epochs, with_decimals(in_seconds(pattern.inside), 9).c_str(),
                with_decimals(median_us(pattern.exchange, pattern.timed), 3).c_str(),
-               with_decimals(median_us(pattern.step, pattern.timed), 3).c_str());
+               with_decimals(median_us(pattern.step, pattern.timed), 3).c_str(),
+               pattern.varies ? "true" : "false", pattern.stretches);
+  write_callers(file, pattern.callers);
+  write_sizes(file, pattern.sizes);
   write_messages(file, pattern.messages);
   const auto found = std::ranges::find(all, &pattern, &Candidate::pattern);
   if (found != all.end()) {
@@ -140,25 +169,30 @@ void write_loop(std::FILE* file, const Loop& loop, std::size_t thread,
   std::fprintf(file, "]}\n");
 }
 
-void write_packing(std::FILE* file, const Packing& packing) {
-  std::fprintf(file, "{\"record\": \"packing\", ");
-  write_place(file, packing.call, packing.site);
+const char* kind_of(const CountedCall& one) {
+  return std::string_view(one.call).find("eighbor") == std::string_view::npos ? "packing"
+                                                                              : "neighborhood";
+}
+
+void write_counted(std::FILE* file, const CountedCall& one) {
+  std::fprintf(file, "{\"record\": \"%s\", ", kind_of(one));
+  write_place(file, one.call, one.site);
   std::fprintf(file, ", \"calls\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"seconds\": %s}\n",
-               packing.calls, packing.bytes, with_decimals(in_seconds(packing.inside), 9).c_str());
+               one.calls, one.bytes, with_decimals(in_seconds(one.inside), 9).c_str());
 }
 
 void write_rank(std::FILE* file, const Ending& ending, std::uint64_t not_kept) {
   std::fprintf(file,
                "{\"record\": \"rank\", \"rank\": %d, \"ranks\": %d, \"seconds\": %s, "
-               "\"finalized\": %s, \"not_kept\": %" PRIu64 "}\n",
+               "\"finalized\": %s, \"not_kept\": %" PRIu64 ", \"node_ranks\": %d, \"cores\": %d}\n",
                ending.rank, ending.ranks, with_decimals(ending.seconds, 9).c_str(),
-               ending.finalized ? "true" : "false", not_kept);
+               ending.finalized ? "true" : "false", not_kept, ending.node.ranks, ending.node.cores);
 }
 
 void add_candidates(const Loop& loop, std::size_t thread, std::vector<Candidate>& all) {
   std::vector<const Pattern*> often;
   for (const auto& pattern : loop.patterns)
-    if (comes_often(*pattern, loop)) often.push_back(pattern.get());
+    if (pattern->epochs >= fewest_epochs) often.push_back(pattern.get());
   std::ranges::sort(often, {}, &Pattern::first);
   for (std::size_t k = 0; k < often.size(); ++k)
     all.push_back({key_of(loop, thread, k + 1), in_seconds(often[k]->inside), often[k],
@@ -184,7 +218,7 @@ void write_records(const Ending& ending, const std::vector<Watcher*>& threads,
   write_rank(file.get(), ending, not_kept);
   for (std::size_t k = 0; k < threads.size(); ++k) {
     for (const auto& loop : threads[k]->loops()) write_loop(file.get(), *loop, k, replayed);
-    for (const Packing& packing : threads[k]->packings()) write_packing(file.get(), packing);
+    for (const CountedCall& one : threads[k]->counted_calls()) write_counted(file.get(), one);
   }
 }
 

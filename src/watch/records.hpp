@@ -4,11 +4,13 @@
 //   {"record": "rank", ...}     one: how long it ran, and whether it called MPI_Finalize
 //   {"record": "loop", ...}     one for each loop of each thread, with its patterns
 //   {"record": "packing", ...}  one for each place that packs
+//   {"record": "neighborhood", ...}  one for each place that calls a neighborhood collective
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "watch/machine.hpp"
 #include "watch/replay.hpp"
 
 namespace tonari::watch {
@@ -22,6 +24,7 @@ struct Ending {
   int rank = -1, ranks = 0;  // -1: not known
   bool finalized = false;
   double seconds = 0.0;  // since the library was loaded
+  Node node = {};
 };
 // Once per process, of these threads.
 void write_records(const Ending& ending, const std::vector<Watcher*>& threads,

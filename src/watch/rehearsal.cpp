@@ -5,7 +5,13 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <limits>
 #include <numeric>
+#include <span>
+#include <string_view>
+
+#include "watch/machine.hpp"
 
 namespace tonari::watch {
 namespace {
@@ -13,7 +19,7 @@ namespace {
 constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;  // of a rank's buffers
 constexpr int most_warm_ups = 120;  // tonari tries its algorithms in about 100 starts
 constexpr int most_rounds = 200;
-constexpr double most_seconds = 2.0;  // of warming up, and of measuring
+constexpr int most_sets = 4;  // of sizes, where they change
 constexpr int tag = 1;
 
 // The blocks on one side of a rank, in the order of their partners.
@@ -38,17 +44,18 @@ Value of_all(Value mine, MPI_Datatype type, MPI_Op how, MPI_Comm comm) {
 }
 bool all_say(bool yes, MPI_Comm comm) { return of_all(int{yes}, MPI_INT, MPI_MIN, comm) != 0; }
 
-std::uint64_t bytes_of(const Pattern* pattern) {
+using Messages = std::vector<Message>;
+
+std::uint64_t bytes_of(const Messages& messages) {
   std::uint64_t all = 0;
-  for (const Message& one : pattern ? pattern->messages : std::vector<Message>{}) all += one.bytes;
+  for (const Message& one : messages) all += one.bytes;
   return all;
 }
 
 // Messages to one rank keep their order: by that they are matched.
-Side sent_by(const Pattern* pattern) {
-  std::vector<Message> out;
-  for (const Message& one : pattern ? pattern->messages : std::vector<Message>{})
-    if (one.sent) out.push_back(one);
+Side sent_by(const Messages& messages) {
+  Messages out;
+  std::ranges::copy_if(messages, std::back_inserter(out), &Message::sent);
   std::ranges::stable_sort(out, {}, &Message::peer);
   Side side;
   for (const Message& one : out) {
@@ -60,19 +67,19 @@ Side sent_by(const Pattern* pattern) {
 }
 
 // Whether this rank receives in the program what others send it.
-bool expects(const Pattern* pattern, const Side& in) {
+bool expects(const Messages& messages, const Side& in) {
   std::vector<int> from;
-  for (const Message& one : pattern ? pattern->messages : std::vector<Message>{})
+  for (const Message& one : messages)
     if (!one.sent) from.push_back(one.peer);
   std::ranges::sort(from);
   if (from.size() != in.ranks.size()) return false;
   return (!from.empty() && from.front() < 0) || from == in.ranks;
 }
 
-// A pattern between its ranks, and what exchanges it.
+// Messages between ranks, and what exchanges them.
 class Rehearsal {
  public:
-  Rehearsal(const Pattern* pattern, MPI_Comm comm) : comm_(comm), out_(sent_by(pattern)) {}
+  Rehearsal(const Messages& messages, MPI_Comm comm) : comm_(comm), out_(sent_by(messages)) {}
   ~Rehearsal() {
     if (exchange_) (void)tonari_request_free(&exchange_);
     if (near_) (void)tonari_neighborhood_free(&near_);
@@ -81,12 +88,16 @@ class Rehearsal {
   Rehearsal& operator=(const Rehearsal&) = delete;
 
   // Collective. Why it cannot be replayed; empty: it can.
-  std::string connect(const Pattern* pattern) {
+  std::string connect(const Messages& messages) {
     if (!finds_sources()) return tonari_last_error();
-    if (!all_say(expects(pattern, in_), comm_)) return "ranks do not expect what others send";
+    if (!all_say(expects(messages, in_), comm_)) return "ranks do not expect what others send";
+    const double begin = PMPI_Wtime();
     if (!makes_request()) return tonari_last_error();
+    making_ = of_all(PMPI_Wtime() - begin, MPI_DOUBLE, MPI_MAX, comm_);
     return "";
   }
+  // Seconds of making the request, on the slowest rank.
+  double making() const { return making_; }
 
   bool by_tonari() {
     return tonari_start(exchange_) == TONARI_SUCCESS && tonari_wait(exchange_) == TONARI_SUCCESS;
@@ -159,6 +170,7 @@ class Rehearsal {
   }
 
   MPI_Comm comm_;
+  double making_ = 0.0;
   Side out_, in_;
   Dense dense_out_, dense_in_;
   std::vector<MPI_Request> requests_;
@@ -173,64 +185,163 @@ double timed(const std::function<void()>& exchange, MPI_Comm comm) {
   return PMPI_Wtime() - begin;
 }
 
-// Collective: whether the first rank has time left, asked after every tenth round.
+// Collective: whether the first rank has time left, asked after every tenth round. Then each rank
+// looks whether others want its processors.
 class Limit {
  public:
-  Limit(int rounds, MPI_Comm comm) : rounds_(rounds), comm_(comm) {}
+  Limit(int rounds, double seconds, MPI_Comm comm)
+      : rounds_(rounds), seconds_(seconds), comm_(comm) {}
   bool next() {
     if (round_ && round_ % 10 == 0) {
-      int goes_on = PMPI_Wtime() - begin_ < most_seconds;
+      ++looks_, busy_ += waiting_for_processors() > 0;
+      int goes_on = PMPI_Wtime() - begin_ < seconds_;
       PMPI_Bcast(&goes_on, 1, MPI_INT, 0, comm_);
       if (!goes_on) return false;
     }
     return round_++ < rounds_;
   }
+  double busy() const { return looks_ ? static_cast<double>(busy_) / looks_ : 0.0; }
 
  private:
-  int round_ = 0, rounds_;
+  int round_ = 0, rounds_, looks_ = 0, busy_ = 0;
+  double seconds_;
   MPI_Comm comm_;
   double begin_ = PMPI_Wtime();
 };
 
-// Of the rounds' slowest ranks.
-double median_of_slowest(const std::vector<double>& mine, MPI_Comm comm) {
-  std::vector<double> slowest(mine.size());
-  PMPI_Allreduce(mine.data(), slowest.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_MAX,
-                 comm);
-  const auto middle = slowest.begin() + static_cast<std::ptrdiff_t>(slowest.size() / 2);
-  std::ranges::nth_element(slowest, middle);
+double median(std::span<const double> times) {
+  std::vector<double> sorted(times.begin(), times.end());
+  if (sorted.empty()) return 0.0;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::ranges::nth_element(sorted, middle);
   return *middle;
 }
 
-void measure(Rehearsal& rehearsal, bool collective, MPI_Comm comm, Replay& replay) {
+// Of each round the time of the slowest rank.
+std::vector<double> slowest(const std::vector<double>& mine, MPI_Comm comm) {
+  std::vector<double> all(mine.size());
+  PMPI_Allreduce(mine.data(), all.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_MAX, comm);
+  return all;
+}
+
+Replay measured(Rehearsal& rehearsal, bool collective, double seconds, MPI_Comm comm) {
   const auto ours = [&] { (void)rehearsal.by_tonari(); };
   const auto theirs = [&] { collective ? rehearsal.by_collective() : rehearsal.by_messages(); };
-  for (Limit warm_up(most_warm_ups, comm); warm_up.next();) ours(), theirs();
+  for (Limit warm_up(most_warm_ups, seconds / 2, comm); warm_up.next();) ours(), theirs();
   std::vector<double> by_tonari, by_mpi;
-  for (Limit rounds(most_rounds, comm); rounds.next();) {
+  Limit rounds(most_rounds, seconds / 2, comm);
+  while (rounds.next()) {
     by_mpi.push_back(timed(theirs, comm));
     by_tonari.push_back(timed(ours, comm));
   }
-  replay.mpi_seconds = median_of_slowest(by_mpi, comm);
-  replay.tonari_seconds = median_of_slowest(by_tonari, comm);
-  replay.how = rehearsal.how();
+  by_mpi = slowest(by_mpi, comm), by_tonari = slowest(by_tonari, comm);
+  const auto medians = [&](std::size_t from, std::size_t to) {
+    const auto part = [&](const std::vector<double>& all) {
+      return median(std::span(all).subspan(from, to - from));
+    };
+    return Medians{.mpi = part(by_mpi), .tonari = part(by_tonari)};
+  };
+  const std::size_t count = by_mpi.size(), half = count / 2;
+  return {.all = medians(0, count),
+          .first = medians(0, half),
+          .second = medians(half, count),
+          .busy = of_all(rounds.busy(), MPI_DOUBLE, MPI_MAX, comm),
+          .how = rehearsal.how()};
+}
+
+// ---- sizes that change
+
+bool makes_requests_once(const Pattern& pattern) {
+  return std::string_view(pattern.messages.front().call).ends_with("_init");
+}
+
+// The sets of sizes that are exchanged, and after how many epochs the next one came.
+struct Sets {
+  std::vector<const Messages*> messages;
+  Messages largest;     // behind the number of bytes that each message has
+  double epochs = 0.0;  // of one; infinity: a request lasts
+};
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr std::uint64_t bytes_of_number = 8;
+
+Sets sets_of(const Pattern* pattern, MPI_Comm comm) {
+  static const Messages none;
+  const bool varies = pattern && pattern->varies;
+  const std::size_t kept = varies ? pattern->sizes.kept.size() : 0;
+  const int mine = varies ? static_cast<int>(kept) : most_sets;
+  const bool any = of_all(int{varies}, MPI_INT, MPI_MAX, comm) != 0;
+  const int count = any ? std::min(most_sets, of_all(mine, MPI_INT, MPI_MIN, comm)) : 1;
+  Sets sets;
+  for (int k = 0; k < count; ++k)
+    sets.messages.push_back(varies    ? &pattern->sizes.kept[static_cast<std::size_t>(k) * kept /
+                                                          static_cast<std::size_t>(count)]
+                            : pattern ? &pattern->messages
+                                      : &none);
+  sets.largest = varies ? pattern->sizes.largest : *sets.messages.front();
+  for (Message& one : sets.largest) one.bytes += bytes_of_number;
+  const double epochs =
+      varies && !makes_requests_once(*pattern)
+          ? static_cast<double>(pattern->epochs) /
+                static_cast<double>(std::max(pattern->stretches, std::uint64_t{1}))
+          : infinity;
+  sets.epochs = of_all(epochs, MPI_DOUBLE, MPI_MIN, comm);
+  return sets;
+}
+
+void add(Medians& sum, const Medians& one, double share) {
+  sum.mpi += share * one.mpi, sum.tonari += share * one.tonari;
+}
+
+// The mean over sets, of which each is so much.
+void add(Replay& sum, const Replay& one, double share) {
+  add(sum.all, one.all, share);
+  add(sum.first, one.first, share), add(sum.second, one.second, share);
+  sum.making += share * one.making;
+  sum.busy = std::max(sum.busy, one.busy);
+  sum.how = one.how, sum.why = one.why;
+}
+
+void take_room(Replay& all, const Replay& room) {
+  all.all.tonari = room.all.tonari;
+  all.first.tonari = room.first.tonari, all.second.tonari = room.second.tonari;
+  all.making = 0.0;
+  all.has_room = true;
+  all.how = room.how;
+}
+
+Replay replayed_once(const Messages& messages, bool collective, double seconds, MPI_Comm comm) {
+  Replay replay;
+  if (!all_say(bytes_of(messages) <= most_bytes, comm)) {
+    replay.why = "a rank's messages are larger than 256 MiB together";
+    return replay;
+  }
+  Rehearsal rehearsal(messages, comm);
+  replay.why = rehearsal.connect(messages);
+  if (!replay.why.empty()) return replay;
+  if (collective) rehearsal.prepare_collective();
+  replay = measured(rehearsal, collective, seconds, comm);
+  replay.making = rehearsal.making();
+  return replay;
 }
 
 }  // namespace
 
-Replay replayed(const Pattern* pattern, bool collective, MPI_Comm comm) {
-  Replay replay;
-  if (!all_say(bytes_of(pattern) <= most_bytes, comm)) {
-    replay.why = "a rank's messages are larger than 256 MiB together";
-    return replay;
-  }
-  Rehearsal rehearsal(pattern, comm);
-  replay.why = rehearsal.connect(pattern);
-  if (!replay.why.empty()) return replay;
+Replay replayed(const Pattern* pattern, bool collective, double seconds, MPI_Comm comm) {
   const bool collectives = all_say(collective || !pattern, comm);
-  if (collectives) rehearsal.prepare_collective();
-  measure(rehearsal, collectives, comm, replay);
-  return replay;
+  const Sets sets = sets_of(pattern, comm);
+  const double share = 1.0 / static_cast<double>(sets.messages.size());
+  Replay all;
+  for (const Messages* const messages : sets.messages) {
+    add(all, replayed_once(*messages, collectives, seconds * share, comm), share);
+    if (!all.why.empty()) return all;
+  }
+  if (sets.epochs == infinity) return all.making = 0.0, all;
+  all.making /= sets.epochs;
+  for (Medians* const one : {&all.all, &all.first, &all.second}) one->tonari += all.making;
+  const Replay room = replayed_once(sets.largest, collectives, seconds, comm);
+  if (room.why.empty() && room.all.tonari < all.all.tonari) take_room(all, room);
+  return all;
 }
 
 }  // namespace tonari::watch

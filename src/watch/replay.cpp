@@ -18,7 +18,7 @@ using Words = std::vector<std::uint64_t>;
 
 // Those of a rank that are compared with others', and from how many ranks on none are: each rank
 // reads what all have.
-constexpr std::size_t most_outlines = 16;
+constexpr std::size_t most_outlines = 64;
 constexpr int most_ranks = 2048;
 
 std::vector<Partner> partners(const Pattern& pattern) {
@@ -38,8 +38,9 @@ std::vector<Partner> partners(const Pattern& pattern) {
 
 void write(const Candidate& one, Words& words) {
   const std::vector<Partner> all = partners(*one.pattern);
-  words.insert(words.end(), {one.key, one.pattern->epochs,
-                             std::bit_cast<std::uint64_t>(one.seconds), all.size()});
+  words.insert(words.end(),
+               {one.key, one.pattern->epochs, std::bit_cast<std::uint64_t>(one.seconds),
+                std::uint64_t{one.pattern->varies}, all.size()});
   for (const Partner& partner : all)
     words.insert(
         words.end(),
@@ -52,9 +53,10 @@ Outline read(const std::uint64_t*& next, int rank) {
               .key = next[0],
               .epochs = next[1],
               .seconds = std::bit_cast<double>(next[2]),
+              .varies = next[3] != 0,
               .partners = {}};
-  std::uint64_t left = next[3];
-  for (next += 4; left > 0; --left, next += 5)
+  std::uint64_t left = next[4];
+  for (next += 5; left > 0; --left, next += 5)
     one.partners.push_back({static_cast<int>(next[0]) - 1, static_cast<int>(next[1]),
                             static_cast<int>(next[2]), next[3], next[4]});
   return one;
@@ -94,10 +96,30 @@ std::vector<Candidate*> mine_in(const Match& match, const std::vector<Outline>& 
   return found;
 }
 
-Replay replay_of(const std::vector<Candidate*>& here, MPI_Comm comm) {
-  if (here.empty()) return replayed(nullptr, false, comm);
-  return replayed(here.front()->pattern, here.front()->collective, comm);
+Replay replay_of(const std::vector<Candidate*>& here, double seconds, MPI_Comm comm) {
+  if (here.empty()) return replayed(nullptr, false, seconds, comm);
+  return replayed(here.front()->pattern, here.front()->collective, seconds, comm);
 }
+
+// What all replays may take, and what one of those that are left may.
+constexpr double most_seconds = 10.0, most_of_one = 4.0, fewest_of_one = 0.1;
+
+class Time {
+ public:
+  explicit Time(MPI_Comm comm) : comm_(comm) {}
+  // Collective: seconds for one of `left` replays; 0: there are none left. Those that are quick
+  // leave time to the others.
+  double for_one_of(std::size_t left) {
+    double seconds = most_seconds - (PMPI_Wtime() - begin_);
+    PMPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, comm_);
+    const double share = 2.0 * seconds / static_cast<double>(left);
+    return seconds < fewest_of_one ? 0.0 : std::clamp(share, fewest_of_one, most_of_one);
+  }
+
+ private:
+  MPI_Comm comm_;
+  double begin_ = PMPI_Wtime();
+};
 
 }  // namespace
 
@@ -113,15 +135,20 @@ void replay_all(std::vector<Candidate>& mine, std::size_t most) {
     one.replay.why = ranks <= most_ranks ? "others took more time" : "too many ranks";
   const std::vector<Outline> all = outlines(mine, comm);
   std::vector<std::pair<Candidate*, std::uint64_t>> named;
-  for (const Match& match : matches_of(all)) {
+  const std::vector<Match> matches = matches_of(all);
+  most = std::min(most, static_cast<std::size_t>(std::ranges::count_if(matches, &Match::whole)));
+  Time time(comm);
+  for (const Match& match : matches) {
     const std::vector<Candidate*> here = mine_in(match, all, rank, mine);
-    Replay replay{.how = {}, .why = {}};
+    Replay replay;
     if (!match.whole)
       replay.why = "ranks do not expect what others send";
     else if (most == 0)
       replay.why = "others took more time";
+    else if (const double seconds = time.for_one_of(most--); seconds > 0.0)
+      replay = replay_of(here, seconds, comm);
     else
-      --most, replay = replay_of(here, comm);
+      replay.why = "the 10 s for replays were over";
     for (Candidate* one : here) one->replay = replay, named.emplace_back(one, match.key);
   }
   for (const auto& [candidate, key] : named) candidate->key = key;

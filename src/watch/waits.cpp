@@ -23,7 +23,7 @@ int waited(const char* name, const void* returns_to, int count, const void* requ
   if (!epoch) return call();
   const Ticks begin = ticks();
   const int rc = call();
-  Watcher::waited(*epoch, name, site, rc == MPI_SUCCESS && completed(), begin, ticks());
+  watcher->waited(*epoch, name, site, rc == MPI_SUCCESS && completed(), begin, ticks());
   return rc;
 }
 

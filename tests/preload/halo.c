@@ -120,16 +120,20 @@ static void mostly_zero(int step) {
   for (int e = 0; e < CELLS; ++e) wrong |= in[0][e] != cell(before, 0, e, step);
 }
 
-/* Partners and sizes change with every step. */
+/* How many messages there are, where they go and how large they are changes with every step. */
 static void changing(int step) {
-  MPI_Request requests[2];
+  MPI_Request requests[2 * 23];
+  const int count = 1 + step * 7 % 23;
   const int shift = 1 + step % (ranks > 1 ? ranks - 1 : 1), cells = 1 + step * 7 % CELLS;
   const int to = (rank + shift) % ranks, from = (rank + ranks - shift) % ranks;
   for (int e = 0; e < cells; ++e) out[0][e] = cell(rank, 0, e, step);
-  MPI_Irecv(in[0], cells, MPI_INT64_T, from, 0, MPI_COMM_WORLD, &requests[0]);
-  MPI_Isend(out[0], cells, MPI_INT64_T, to, 0, MPI_COMM_WORLD, &requests[1]);
-  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE); /* site: changing */
-  for (int e = 0; e < cells; ++e) wrong |= in[0][e] != cell(from, 0, e, step);
+  for (int k = 0; k < count; ++k) {
+    MPI_Irecv(in[k], cells, MPI_INT64_T, from, k, MPI_COMM_WORLD, &requests[2 * k]);
+    MPI_Isend(out[0], cells, MPI_INT64_T, to, k, MPI_COMM_WORLD, &requests[2 * k + 1]);
+  }
+  MPI_Waitall(2 * count, requests, MPI_STATUSES_IGNORE); /* site: changing */
+  for (int k = 0; k < count; ++k)
+    for (int e = 0; e < cells; ++e) wrong |= in[k][e] != cell(from, 0, e, step);
 }
 
 /* Sends are waited for before receives are posted: two exchanges, of which neither is whole. */

@@ -25,6 +25,7 @@ from conftest import Run
 from tonari import sites
 from tonari.advice.exchanges import read
 from tonari.advice.page import page
+from tonari.advice.rows import heading
 from tonari.advice.rows import rows as rows_of
 from tonari.advice.stencil import recognize
 from tonari.benchmark.launch import ANY_RANKS
@@ -158,9 +159,9 @@ def test_what_changes_is_not_advised(advise: Any, programs: dict[str, Path], mpi
     done, rows = advise(mpi, 3, programs[mpi], "changing", "60")
     row = one_exchange(done, rows, "changing")
     assert row["steady_percent"] < 90
-    assert row["neighbors"] == "changing partners or sizes"
+    assert row["neighbors"] == "changing partners"
     assert row["tonari_us"] is None and row["code"] == ""
-    assert "changing partners or sizes" in done.stderr
+    assert "changing partners" in done.stderr
 
 
 @needs_build
@@ -409,6 +410,48 @@ def test_advice_has_code_where_it_pays(capsys: Any) -> None:
     html = page(read(records(10.0)))
     assert "a&lt;b" in html and "a<b" not in html
     assert not Tags(html).open
+
+
+@pytest.mark.parametrize(
+    ("halves", "busy", "sentence"),
+    [
+        ([[30.0, 10.0], [30.0, 40.0]], 0.0, "two replays say that tonari saves 20.0 % and -10.0 %"),
+        ([[30.0, 10.0], [30.0, 11.0]], 0.8, "other programs wanted the cores during the replay"),
+    ],
+)
+def test_it_says_when_it_cannot_know(halves: Any, busy: float, sentence: str) -> None:
+    [row] = rows_of(read(records(10.0, halves=halves, busy=busy)))
+    assert row["advice"].startswith("cannot be told here: ") and sentence in row["advice"]
+    assert row["code"] == ""
+
+
+def test_ranks_that_share_cores_are_told() -> None:
+    told = records(10.0, halves=[[30.0, 10.0], [30.0, 11.0]], busy=0.9)
+    for record in told:
+        if record["record"] == "rank":
+            record |= {"node_ranks": 8, "cores": 2}
+    job = read(told)
+    [row] = rows_of(job)
+    assert row["advice"] == "tonari saves 20.0 % of the run, here where ranks share cores"
+    assert heading(job)[1].startswith("8 ranks share 2 cores: ")
+
+
+def test_what_is_left_out_is_a_line_with_its_share(capsys: Any) -> None:
+    told = records(10.0)
+    for record in told:
+        if record["record"] == "loop":
+            record["seconds"] += 0.003
+    show(read(told))
+    assert "left out: what came less than three times: 3.0 % of the run" in capsys.readouterr().err
+
+
+def test_code_for_sizes_that_change() -> None:
+    changing = {"varies": True, "stretches": 50, "sizes": [512, 1024], "has_room": True}
+    [row] = rows_of(read(records(10.0, **changing)))
+    assert (row["same_sizes"], row["least_bytes"], row["most_bytes"]) == (20, 512, 1024)
+    assert "room for the largest blocks" in row["code"] and "alltoallv_init" in row["code"]
+    [again] = rows_of(read(records(10.0, **changing | {"has_room": False})))
+    assert "again after each change of sizes" in again["code"]
 
 
 USES = """

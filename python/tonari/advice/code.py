@@ -78,11 +78,25 @@ def _listed(name: str, ranks: Sequence[int]) -> str:
 
 def _request(exchange: Exchange) -> list[str]:
     least, most = exchange.bytes_range
+    if exchange.has_room:
+        return [
+            "/* counts with room for the largest blocks: each begins with its number of bytes */",
+            *_with_counts(),
+        ]
+    if exchange.same_sizes:
+        return [
+            "/* again after each change of sizes, which tonari_request_free precedes */",
+            *_with_counts(),
+        ]
     if least == most:
         return [
             f"tonari_alltoall_init(sendbuf, {most}, MPI_BYTE, recvbuf, {most}, MPI_BYTE,",
             "                     near, MPI_INFO_NULL, &halo);",
         ]
+    return _with_counts()
+
+
+def _with_counts() -> list[str]:
     return [
         "tonari_alltoallv_init(sendbuf, sendcounts, senddispls, MPI_BYTE,",
         "                      recvbuf, recvcounts, recvdispls, MPI_BYTE,",

@@ -26,13 +26,21 @@ class Job:
     seconds: float = 0.0  # of the ranks together
     finalized: bool = True
     not_kept: int = 0  # epochs of loops beyond what a rank keeps
+    node_ranks: int = 0  # of the host with the most for its cores
+    cores: int = 0  # of that host, on which they may run; 0: not known
+    left_out: float = 0.0  # seconds of exchanges that are in no row, all ranks together
     exchanges: list[Exchange] = field(default_factory=list)
-    packings: list[Packing] = field(default_factory=list)
+    packings: list[CountedCall] = field(default_factory=list)
+    neighborhoods: list[CountedCall] = field(default_factory=list)
+
+    @property
+    def shares_cores(self) -> bool:
+        return self.node_ranks > self.cores > 0
 
 
 @dataclass
-class Packing:
-    """A place that calls MPI_Pack or MPI_Unpack; all ranks together."""
+class CountedCall:
+    """A place that calls MPI_Pack, MPI_Unpack or a neighborhood collective; all ranks together."""
 
     call: str
     site: str
@@ -50,17 +58,25 @@ class Exchange:
     function: str
     communicator: int  # its ranks
     epochs: int  # of the rank with the most
-    steady: float  # share of the loop's epochs that have one of its patterns
+    steady: float  # share of the loop's time that its patterns take
     patterns: int  # of the loop
-    number: int  # among them, from 1
+    number: int  # among them, from 1; 0: those that did not come again
     seconds: float  # in MPI, all ranks together
-    exchange_us: float = 0.0
+    same_sizes: float = 0.0  # exchanges until sizes change; 0: they do not
+    exchange_us: float = 0.0  # of a rank, median
+    mean_us: float = 0.0
     step_us: float = 0.0
+    making_us: float = 0.0  # part of tonari_us: a request after each change of sizes
+    has_room: bool = False  # tonari's: one request for the largest sizes
+    halves: list[list[float]] = field(default_factory=list)  # mpi_us and tonari_us of two replays
+    busy: float = 0.0  # share of looks during replays at which others wanted the cores
     mpi_us: float | None = None
     tonari_us: float | None = None
     how: str = ""
     why: str = ""  # not replayed
     places: list[str] = field(default_factory=list)
+    callers: list[str] = field(default_factory=list)  # of the function around the place, upwards
+    between: tuple[int, int] | None = None  # bytes of messages, if they change
     targets: dict[int, list[int]] = field(default_factory=dict)  # by rank, once per message
     sizes: dict[int, list[int]] = field(default_factory=dict)  # of these messages
     sources: dict[int, list[int]] = field(default_factory=dict)  # of receives; -1: any
@@ -68,7 +84,7 @@ class Exchange:
 
     @property
     def is_steady(self) -> bool:
-        return self.steady >= STEADY and self.patterns > 0
+        return self.number > 0
 
     @property
     def is_collective(self) -> bool:
@@ -81,6 +97,8 @@ class Exchange:
 
     @property
     def bytes_range(self) -> tuple[int, int]:
+        if self.between:
+            return self.between
         every = [size for list_ in self.sizes.values() for size in list_]
         return min(every, default=0), max(every, default=0)
 
@@ -91,32 +109,56 @@ class Exchange:
             return 0.0
         return min(self.mpi_us - self.tonari_us, self.exchange_us)
 
+    def saved_in_halves(self, job: Job) -> list[float]:
+        """As saved_share, of each of two replays."""
+        saved = [min(mpi - tonari, self.exchange_us) for mpi, tonari in self.halves]
+        return [self._of_the_run(us, job) for us in saved]
+
     def share(self, job: Job) -> float:
         return self.seconds / job.seconds if job.seconds else 0.0
 
     def saved_share(self, job: Job) -> float:
         """Of the job's time, if every epoch becomes shorter by what a replayed one does."""
+        return self._of_the_run(self.saved_us, job)
+
+    def _of_the_run(self, saved_us: float, job: Job) -> float:
         mean_run = job.seconds / job.ranks if job.ranks else 0.0
-        return self.saved_us * 1e-6 * self.epochs / mean_run if mean_run else 0.0
+        return saved_us * 1e-6 * self.epochs / mean_run if mean_run else 0.0
 
 
 def read(records: Iterable[Record]) -> Job:
     """Those that cost the most time first."""
     job = Job()
     loops: dict[str, list[tuple[int, Record]]] = defaultdict(list)
-    packings: dict[tuple[str, str, int], list[Record]] = defaultdict(list)
+    counted: dict[tuple[str, str, str, int], list[Record]] = defaultdict(list)
     rank = 0
+    records = list(records)
+    sites.look_up(_places(records))
     for record in records:
         if record["record"] == "rank":
             rank = _add_rank(job, record)
         elif record["record"] == "loop":
             loops[record["key"]].append((rank, record))
         else:
-            packings[record["call"], record["file"], record["offset"]].append(record)
+            names = (record["record"], record["call"], record["file"], record["offset"])
+            counted[names].append(record)
     job.exchanges = _exchanges(loops)
     job.exchanges.sort(key=lambda one: -one.seconds)
-    job.packings = [_packing(*key, rows) for key, rows in packings.items()]
+    every = sum(loop["seconds"] for told in loops.values() for _, loop in told)
+    job.left_out = max(0.0, every - sum(one.seconds for one in job.exchanges))
+    for (kind, *place), rows in counted.items():
+        list_ = job.packings if kind == "packing" else job.neighborhoods
+        list_.append(_counted(*place, rows))
     return job
+
+
+def _places(records: Iterable[Record]) -> Iterator[tuple[str, int]]:
+    for record in records:
+        if "file" in record:
+            yield record["file"], record["offset"]
+        for row in record.get("patterns", []):
+            yield from ((place["file"], place["offset"]) for place in row["places"])
+            yield from ((file, offset) for file, offset in row.get("callers", []))
 
 
 def _add_rank(job: Job, record: Record) -> int:
@@ -125,27 +167,33 @@ def _add_rank(job: Job, record: Record) -> int:
     job.seconds += record["seconds"]
     job.finalized &= record["finalized"]
     job.not_kept += record["not_kept"]
+    ranks, cores = record.get("node_ranks", 0), record.get("cores", 0)
+    if cores and ranks * job.cores >= job.node_ranks * cores:
+        job.node_ranks, job.cores = ranks, cores
     return record["rank"]
 
 
-def _packing(call: str, file: str, offset: int, rows: list[Record]) -> Packing:
+def _counted(call: str, file: str, offset: int, rows: list[Record]) -> CountedCall:
     total = {name: sum(row[name] for row in rows) for name in ("calls", "bytes", "seconds")}
-    return Packing(call, sites.site(file, offset), **total)
+    return CountedCall(call, sites.site(file, offset), **total)
 
 
 def _exchanges(loops: Mapping[str, list[tuple[int, Record]]]) -> list[Exchange]:
     """Each of the loop in which most ranks wait for it: a rank without messages in one of several
-    exchanges waits elsewhere than the others."""
+    exchanges waits elsewhere than the others. Where much of a loop's time goes to exchanges that
+    did not come again, that is one more."""
     steady = {key: _steady([loop for _, loop in told]) for key, told in loops.items()}
     owned: dict[str, list[list[tuple[int, Record]]]] = defaultdict(list)
     for rows, owner in _patterns(loops):
         owned[owner].append(rows)
     found = []
     for key, told in loops.items():
+        order = sorted(owned[key], key=lambda rows: -_seconds(rows))
         if steady[key] < STEADY:
-            found.append(_unsteady(told, steady[key], len(owned[key])))
-            continue
-        order = sorted(owned[key], key=lambda rows: -sum(row["seconds"] for _, row in rows))
+            every = _seconds(told)
+            order = [rows for rows in order if _seconds(rows) >= (1 - STEADY) * every]
+            rest = every - sum(map(_seconds, order))
+            found.append(_unsteady(told, steady[key], len(order), rest))
         loop = told[0][1]
         found += [
             _pattern(loop, rows, steady[key], len(order), k) for k, rows in enumerate(order, 1)
@@ -153,11 +201,19 @@ def _exchanges(loops: Mapping[str, list[tuple[int, Record]]]) -> list[Exchange]:
     return found
 
 
+def _seconds(rows: list[tuple[int, Record]]) -> float:
+    return sum(row["seconds"] for _, row in rows)
+
+
 def _steady(loops: list[Record]) -> float:
-    """Which part of their epochs have a pattern that came often."""
-    every = sum(loop["epochs"] for loop in loops)
-    often = (row["epochs"] for loop in loops for row in loop["patterns"] if "key" in row)
-    return sum(often) / every if every else 0.0
+    """Which part of their time goes to patterns that came again; of their epochs, where clocks are
+    too coarse."""
+    for name in ("seconds", "epochs"):
+        every = sum(loop[name] for loop in loops)
+        often = (row[name] for loop in loops for row in loop["patterns"] if "key" in row)
+        if every:
+            return min(1.0, sum(often) / every)
+    return 0.0
 
 
 def _patterns(
@@ -187,14 +243,16 @@ def _base(loop: Record, **more: Any) -> Exchange:
     )
 
 
-def _unsteady(told: list[tuple[int, Record]], steady: float, patterns: int) -> Exchange:
+def _unsteady(
+    told: list[tuple[int, Record]], steady: float, patterns: int, seconds: float
+) -> Exchange:
     return _base(
         told[0][1],
         epochs=max(loop["epochs"] for _, loop in told),
         steady=steady,
         patterns=patterns,
-        number=1,
-        seconds=sum(loop["seconds"] for _, loop in told),
+        number=0,
+        seconds=max(0.0, seconds),
         why="its partners or sizes change",
     )
 
@@ -209,18 +267,38 @@ def _pattern(
         steady=steady,
         patterns=patterns,
         number=number,
-        seconds=sum(row["seconds"] for _, row in rows),
+        seconds=_seconds(rows),
+        same_sizes=_same_sizes([row for _, row in rows]),
         exchange_us=median(row["exchange_us"] for _, row in rows),
+        mean_us=1e6 * _seconds(rows) / sum(row["epochs"] for _, row in rows),
         step_us=median(row["step_us"] for _, row in rows),
         how=first.get("how", ""),
         why=first.get("why", ""),
     )
     if not one.why and first.get("tonari_us"):
         one.mpi_us, one.tonari_us = first["mpi_us"], first["tonari_us"]
+        one.making_us, one.busy = first.get("making_us", 0.0), first.get("busy", 0.0)
+        one.halves, one.has_room = first.get("halves", []), first.get("has_room", False)
+    one.callers = [_named(file, offset) for file, offset in first.get("callers", [])]
     for rank, row in rows:
         _add_messages(one, rank, row)
+    ranges = [row["sizes"] for _, row in rows if "sizes" in row]
+    if ranges:
+        one.between = min(least for least, _ in ranges), max(most for _, most in ranges)
     one.stencil = recognize(one.targets)
     return one
+
+
+def _same_sizes(rows: list[Record]) -> float:
+    """How many exchanges of the rank whose sizes change most often have the same."""
+    changing = [row for row in rows if row.get("varies")]
+    return min((row["epochs"] / max(1, row["stretches"]) for row in changing), default=0.0)
+
+
+def _named(file: str, offset: int) -> str:
+    """halo.c:61 in exchange"""
+    function = sites.function(file, offset)
+    return sites.site(file, offset) + (f" in {function}" if function else "")
 
 
 def _add_messages(one: Exchange, rank: int, row: Record) -> None:

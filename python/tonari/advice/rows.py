@@ -10,6 +10,7 @@ from tonari.advice import code
 from tonari.advice.exchanges import Exchange, Job
 
 WORTH_IT = 0.01  # of the run
+BUSY = 0.5  # of the looks at the machine during a replay
 
 
 def rows(job: Job) -> list[dict[str, Any]]:
@@ -17,15 +18,21 @@ def rows(job: Job) -> list[dict[str, Any]]:
     exchanges = [_row(one, job) for one in job.exchanges]
     return exchanges + [
         {
-            "kind": "packing",
+            "kind": kind,
             "call": one.call,
             "site": one.site,
             "calls": one.calls,
             "bytes": one.bytes,
-            "percent": _percent(one.seconds / job.seconds if job.seconds else 0.0),
+            "percent": _percent(of_the_run(one.seconds, job)),
         }
-        for one in job.packings
+        for kind, calls in (("packing", job.packings), ("neighborhood", job.neighborhoods))
+        for one in calls
     ]
+
+
+def of_the_run(seconds: float, job: Job) -> float:
+    """The share of what all ranks together spent."""
+    return seconds / job.seconds if job.seconds else 0.0
 
 
 def _row(one: Exchange, job: Job) -> dict[str, Any]:
@@ -36,6 +43,7 @@ def _row(one: Exchange, job: Job) -> dict[str, Any]:
         "site": one.site,
         "function": one.function,
         "places": one.places,
+        "callers": one.callers,
         "communicator": one.communicator,
         "epochs": one.epochs,
         "pattern": one.number,
@@ -43,12 +51,18 @@ def _row(one: Exchange, job: Job) -> dict[str, Any]:
         "steady_percent": _percent(one.steady),
         "neighbors": neighbors(one),
         "messages": one.messages,
+        "same_sizes": round(one.same_sizes, 1),
         "least_bytes": least,
         "most_bytes": most,
         "exchange_us": one.exchange_us,
+        "mean_us": round(one.mean_us, 3),
         "step_us": one.step_us,
         "mpi_us": one.mpi_us,
         "tonari_us": one.tonari_us,
+        "making_us": one.making_us,
+        "has_room": one.has_room,
+        "halves_us": one.halves,
+        "busy_percent": _percent(one.busy),
         "tonari": one.how,
         "percent": _percent(one.share(job)),
         "saved_percent": _percent(one.saved_share(job)),
@@ -62,17 +76,37 @@ def _percent(share: float) -> float:
 
 
 def is_worth_it(one: Exchange, job: Job) -> bool:
-    """Whether tonari's exchange would shorten the run."""
-    return one.saved_share(job) >= WORTH_IT
+    """Whether tonari's exchange would shorten the run, as far as replays can tell."""
+    return one.saved_share(job) >= WORTH_IT and not unclear(one, job)
+
+
+def unclear(one: Exchange, job: Job) -> str:
+    """Why replays do not tell; empty if they do."""
+    shares = one.saved_in_halves(job)
+    if len({share >= WORTH_IT for share in shares}) > 1:
+        percents = " and ".join(f"{100 * share:.1f} %" for share in shares)
+        return f"two replays say that tonari saves {percents} of the run"
+    if one.busy > BUSY and not job.shares_cores:
+        return "other programs wanted the cores during the replay"
+    return ""
 
 
 def neighbors(one: Exchange) -> str:
     """Who talks to whom."""
     if not one.is_steady:
-        return "changing partners or sizes"
+        return "changing partners"
     if not one.stencil:
         return "a graph"
     return f"{one.stencil}, each once" if one.stencil.once else str(one.stencil)
+
+
+def changes(one: Exchange) -> str:
+    """When sizes change; empty: they do not."""
+    if not one.same_sizes:
+        return ""
+    if one.same_sizes < 1.5:
+        return "partners are fixed, sizes change with each exchange"
+    return f"partners are fixed, sizes change every {one.same_sizes:.0f} exchanges"
 
 
 def messages(one: Exchange) -> str:
@@ -92,8 +126,11 @@ def advice(one: Exchange, job: Job) -> str:
         return f"not replayed: {one.why}"
     if one.tonari_us is None:
         return "not replayed: the program did not come to MPI_Finalize"
+    if unclear(one, job):
+        return f"cannot be told here: {unclear(one, job)}"
     if is_worth_it(one, job):
-        return f"tonari saves {100 * one.saved_share(job):.1f} % of the run"
+        here = ", here where ranks share cores" if job.shares_cores else ""
+        return f"tonari saves {100 * one.saved_share(job):.1f} % of the run{here}"
     return "leave it: tonari would save less than 1 % of the run"
 
 
@@ -112,6 +149,11 @@ def heading(job: Job) -> list[str]:
         lines.append("a rank has not come to MPI_Finalize: nothing was replayed")
     if job.ranks < job.all_ranks:
         lines.append(f"{job.all_ranks - job.ranks} ranks have written nothing")
+    if job.shares_cores:
+        lines.append(
+            f"{job.node_ranks} ranks share {job.cores} core{'s' * (job.cores > 1)}: replays tell "
+            "little of ranks with a core each"
+        )
     if job.not_kept:
         lines.append(f"{job.not_kept:,} exchanges of more than 64 loops were left out")
     return lines

@@ -4,14 +4,13 @@ faster."""
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tonari import output, preload
+from tonari import jobs, output, preload
 from tonari.advice.exchanges import Job, read
 from tonari.advice.page import page
 from tonari.advice.rows import rows
@@ -56,14 +55,14 @@ def advise(
     # Here, since nodes that share no other folder share the one where jobs are started.
     with tempfile.TemporaryDirectory(prefix=".tonari-advise-", dir=Path.cwd()) as folder:
         variables = {"LD_PRELOAD": preload.before(library), "TONARI_ADVISE_REPORT": folder}
-        status = subprocess.run(preload.with_variables(command, kind, variables)).returncode
+        status = jobs.status_of(preload.with_variables(command, kind, variables))
         job = read(preload.read_records(Path(folder)))
     _write(job, html, json)
     if job.ranks or status != 0:  # ranks that were killed have not told anything, either
         show(job)
     else:
         warn(preload.WATCHING, "nothing was watched")
-    raise typer.Exit(status if status >= 0 else 128 - status)
+    raise typer.Exit(status)
 
 
 def _check(file: Path | None) -> None:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tonari import output, preload
+from tonari import jobs, output, preload
 from tonari.completion import values
 from tonari.views.run import show, warn
 
@@ -60,8 +59,7 @@ def run(
         variables = {"LD_PRELOAD": preload.before(library)} | preload.sign_in(folder)
         if explain or json:
             variables["TONARI_RUN_REPORT"] = folder
-        status = subprocess.run(preload.with_variables(command, kind, variables)).returncode
-        status = status if status >= 0 else 128 - status
+        status = jobs.status_of(preload.with_variables(command, kind, variables))
         loaded, ended = preload.was_loaded(folder), preload.has_ended(folder)
         rows = preload.rows(preload.read_records(Path(folder)))
     if json:
