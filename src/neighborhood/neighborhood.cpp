@@ -19,56 +19,44 @@
 namespace tonari {
 namespace {
 
-std::vector<Vec> read_offsets(int s, const int offsets[], int d) {
+PackedOffsets read_offsets(int s, const int offsets[], int d) {
   if (s < 0) fail(Errc::argument, "`s` is ", s, "; the number of neighbors must not be negative");
   if (s > 0 && !offsets) fail(Errc::argument, "`offsets` is NULL, but there are ", s, " neighbors");
-  std::vector<Vec> list(s);
-  for (int i = 0; i < s; ++i)
-    std::copy_n(offsets + static_cast<std::ptrdiff_t>(i) * d, d, list[i].begin());
-  for (const Vec& offset : list)
-    for (int c : offset)
-      if (c > 1000000000 || c < -1000000000)
-        fail(Errc::overflow, "the offset ", c, " is out of range; offsets go up to 1,000,000,000");
-  return list;
+  return {std::span(offsets, static_cast<std::size_t>(s) * static_cast<std::size_t>(d)), d};
 }
 
 // Collective, after the lists were found to differ: rank 0 broadcasts its list, and the lowest rank
 // with another one says where they differ.
-void explain_difference(MPI_Comm comm, const Neighborhood& near) {
-  const int d = near.grid.dimensions();
-  int s = static_cast<int>(near.offsets.size());
+[[noreturn]] void explain_difference(MPI_Comm comm, const PackedNeighborhood& near) {
+  const int d = near.grid.dimensions(), rank = rank_in(comm);
+  int s = static_cast<int>(near.offsets.count());
   broadcast(&s, 1, MPI_INT, 0, comm);
-  std::vector<int> first(static_cast<std::size_t>(s) * max_dimensions);
-  for (std::size_t i = 0; i < std::min<std::size_t>(s, near.offsets.size()); ++i)
-    std::copy(near.offsets[i].begin(), near.offsets[i].end(), &first[i * max_dimensions]);
+  const std::vector<Vec> mine = near.offsets.list();
+  std::vector<Vec> first = mine;
+  first.resize(static_cast<std::size_t>(s));
   stay_together(comm);
   broadcast(first.data(), s * max_dimensions, MPI_INT, 0, comm);
-  const int rank = rank_in(comm);
-  const auto shown = [&](const int* v) {
+  const auto shown = [&](const Vec& v) {
     std::string list = "(";
     for (int j = 0; j < d; ++j) list += (j ? "," : "") + std::to_string(v[j]);
     return list + ")";
   };
   run_collectively(comm, [&] {
-    if (static_cast<int>(near.offsets.size()) != s)
-      fail(Errc::mismatch, "rank ", rank, " gave ", near.offsets.size(), " offsets, rank 0 gave ",
-           s, "; all ranks must give the same list in the same order");
-    for (int i = 0; i < s; ++i)
-      if (!std::equal(near.offsets[i].begin(), near.offsets[i].end(),
-                      &first[static_cast<std::size_t>(i) * max_dimensions]))
-        fail(Errc::mismatch, "offset ", i, " is ", shown(near.offsets[i].data()), " on rank ", rank,
-             ", but ", shown(&first[static_cast<std::size_t>(i) * max_dimensions]),
-             " on rank 0; all ranks must give the same list in the same order");
+    if (mine.size() != first.size())
+      fail(Errc::mismatch, "rank ", rank, " gave ", mine.size(), " offsets, rank 0 gave ", s,
+           "; all ranks must give the same list in the same order");
+    for (std::size_t i = 0; i < mine.size(); ++i)
+      if (mine[i] != first[i])
+        fail(Errc::mismatch, "offset ", i, " is ", shown(mine[i]), " on rank ", rank, ", but ",
+             shown(first[i]), " on rank 0; all ranks must give the same list in the same order");
   });
   fail(Errc::mismatch, "ranks disagree about the grid");
 }
 
-// Collective, together, if there is a schedule.
 template <class... What>
 std::unique_ptr<tonari_neighborhood_s> handle_of(What&&... what) {
   auto handle = std::make_unique<tonari_neighborhood_s>();
   handle->context = std::make_shared<Context>(std::forward<What>(what)...);
-  follow_schedule(*handle->context);
   return handle;
 }
 
@@ -92,30 +80,41 @@ void put_always(std::span<Alike> things, const Settings& settings,
   things[Compares::tuning] = {around.other_tuning};
 }
 
+// Collective. It takes one agreement: each rank makes its part before.
 tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info info,
                            Output output) {
   require_intracommunicator(cart);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(cart);
-  std::shared_ptr<const Neighborhood> near;
+  std::shared_ptr<const PackedNeighborhood> near;
   Settings settings;
   SharedComm::Surroundings around;
+  std::unique_ptr<tonari_neighborhood_s> handle;
+  std::array<Alike, Compares::offsets + 1> things;
   const std::optional<Error> wrong = wrong_argument(output, [&] {
     Grid grid = require_grid(cart, max_dimensions);
-    std::vector<Vec> list = read_offsets(s, offsets, grid.dimensions());
-    near = std::make_shared<const Neighborhood>(Neighborhood{std::move(grid), std::move(list)});
+    PackedOffsets list = read_offsets(s, offsets, grid.dimensions());
+    near = std::make_shared<const PackedNeighborhood>(
+        PackedNeighborhood{std::move(grid), std::move(list)});
     settings = read_settings(info, where::any_request | where::neighborhoods);
     if (settings.exact_byte_communications) check_weights({}, rank_in(cart));
     around = shared->read_surroundings();
-  });
-  std::array<Alike, Compares::offsets + 1> things;
-  put_always(things, settings, around);
-  things[Compares::offsets] = {near ? near->fingerprint() : 0};
-  const Compared compared = agree_on_arguments(shared->comm(), info, wrong, things);
-  std::unique_ptr<tonari_neighborhood_s> handle;
-  run_collectively(shared->comm(), [&] {
-    if (!compared.same[Compares::offsets]) explain_difference(shared->comm(), *near);
-    shared->adopt(std::move(around), compared.said[Compares::tuning] != 0);
+    if (shared->ranks() > 1) things[Compares::offsets] = {near->fingerprint()};
     handle = handle_of(shared, near, settings);
+  });
+  put_always(things, settings, around);
+  const Compared compared = agree_on_arguments(shared->comm(), info, wrong, things);
+  if (!compared.same[Compares::offsets])
+    run_collectively(shared->comm(), [&] { explain_difference(shared->comm(), *near); });
+  const bool again = shared->looks_again(around),
+             other_tuning = compared.said[Compares::tuning] != 0;
+  if (!again && settings.schedule.empty()) {
+    shared->adopt(std::move(around), other_tuning);
+    return handle.release();
+  }
+  run_collectively(shared->comm(), [&] {
+    shared->adopt(std::move(around), other_tuning);
+    if (again) handle = handle_of(shared, near, settings);
+    follow_schedule(*handle->context);
   });
   return handle.release();
 }
@@ -149,7 +148,9 @@ std::unique_ptr<tonari_neighborhood_s> of_small_graph(const std::shared_ptr<Shar
     LocalBspComm bsp(shared->ranks());
     find_sources(bsp, all);
   }
-  return handle_of(shared, std::move(all), mine.lists.grid, mine.settings);
+  auto handle = handle_of(shared, std::move(all), mine.lists.grid, mine.settings);
+  follow_schedule(*handle->context);
+  return handle;
 }
 
 std::unique_ptr<tonari_neighborhood_s> of_large_graph(const std::shared_ptr<SharedComm>& shared,
@@ -165,6 +166,7 @@ std::unique_ptr<tonari_neighborhood_s> of_large_graph(const std::shared_ptr<Shar
     });
   }
   auto handle = handle_of(shared, lists, mine.settings);
+  follow_schedule(*handle->context);
   if (mine.settings.exact_byte_communications)
     promise_exact_sizes(*handle->context, handle->choices, lists);
   return handle;

@@ -4,6 +4,7 @@
 #include "support/counting.hpp"
 #include "support/fresh_wisdom.hpp"
 #include "support/one_shot.hpp"
+#include "support/oracle.hpp"
 #include "support/weighted_ring.hpp"
 
 namespace {
@@ -119,6 +120,41 @@ TEST_F(InitCalls, CandidatesAreConnectedTogether) {
   EXPECT_OK(tonari_request_free(&request));
   EXPECT_OK(tonari_neighborhood_free(&near));
   EXPECT_OK(tonari_neighborhood_free(&second));
+}
+
+// All offsets up to three away in five dimensions.
+std::vector<int> moore_in_five_dimensions() {
+  std::vector<int> offsets;
+  for (int i = 0; i < 7 * 7 * 7 * 7 * 7; ++i)
+    for (int j = 0, rest = i; j < 5; ++j, rest /= 7) offsets.push_back(rest % 7 - 3);
+  return offsets;
+}
+
+// The offsets are compared and copied. Nothing is planned, and no rank of a neighbor looked for.
+TEST(InitCallsOnAGrid, MakingANeighborhoodTakesOneMeetingAndLittleMemory) {
+  MPI_Comm cart = make_cart(torus_of_all(5));
+  const std::vector<int> offsets = moore_in_five_dimensions();
+  const int s = static_cast<int>(offsets.size() / 5);
+  for (int round = 0; round < 3; ++round) {
+    tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+    const Live before = live();
+    arm();
+    const int code = tonari_neighborhood_create_cart(cart, s, offsets.data(), MPI_INFO_NULL, &near);
+    const Counts counts = disarm();
+    const Live after = live();
+    ASSERT_OK(code);
+    if (round > 0) {  // the first one duplicates the communicator
+      EXPECT_EQ(counts.collectives, 1) << "the arguments";
+      EXPECT_EQ(counts.setups, 0) << counts.first;
+      EXPECT_LT(after.bytes - before.bytes, static_cast<long>(offsets.size()) + 16384)
+          << "a byte for each coordinate";
+    }
+    int count = 0;
+    EXPECT_OK(tonari_neighborhood_count(near, &count));
+    EXPECT_EQ(count, s);
+    EXPECT_OK(tonari_neighborhood_free(&near));
+  }
+  MPI_Comm_free(&cart);
 }
 
 }  // namespace

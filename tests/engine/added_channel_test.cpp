@@ -129,15 +129,19 @@ std::vector<const Channel*> with_late() {
 class AddedChannel : public testing::Test {
  protected:
   // nodes: for TONARI_NODES
-  explicit AddedChannel(const char* nodes = "")
-      : near_(std::make_shared<const Neighborhood>(Neighborhood{
-            test::torus({test::world_size()}), {Vec{1}, Vec{-1}, Vec{2}, Vec{0}, Vec{1}}})) {
+  explicit AddedChannel(const char* nodes = "") {
     const test::Nodes before;
     test::Nodes::set(nodes);
     const std::shared_ptr<SharedComm> shared = SharedComm::of(MPI_COMM_WORLD);
     run_collectively(shared->comm(), [&] {
       shared->update_nodes();
-      context_ = std::make_unique<Context>(shared, near_, Settings{});
+      const std::vector<int> offsets{1, -1, 2, 0, 1};
+      context_ = std::make_unique<Context>(
+          shared,
+          std::make_shared<const PackedNeighborhood>(
+              PackedNeighborhood{test::torus({test::world_size()}), PackedOffsets(offsets, 1)}),
+          Settings{});
+      near_ = context_->topology().near;
     });
   }
 

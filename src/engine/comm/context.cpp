@@ -12,11 +12,23 @@
 
 namespace tonari {
 
-Context::Context(std::shared_ptr<SharedComm> shared, std::shared_ptr<const Neighborhood> near,
+Context::Context(std::shared_ptr<SharedComm> shared, std::shared_ptr<const PackedNeighborhood> near,
                  Settings settings)
-    : shared_(std::move(shared)), nodes_(shared_->nodes()), settings_(std::move(settings)) {
+    : shared_(std::move(shared)),
+      nodes_(shared_->nodes()),
+      packed_(true),
+      given_(std::move(near)),
+      settings_(std::move(settings)) {}
+
+// Threads may ask at the same time. Where memory is missing, nothing has changed.
+void Context::unpack() const {
+  const std::lock_guard lock(unpacking_);
+  if (!packed_) return;
+  auto near =
+      std::make_shared<const Neighborhood>(Neighborhood{given_->grid, given_->offsets.list()});
   topology_ = topology_in(near, rank());
   planners_ = as_promised(std::make_unique<OffsetPlannerRegistry>(std::move(near)));
+  packed_ = false;
 }
 
 Context::Context(std::shared_ptr<SharedComm> shared, TopologyLists lists, Settings settings)
@@ -80,7 +92,8 @@ void Context::follow(OwnSchedule schedule) {
 Context::Context(std::shared_ptr<SharedComm> shared)
     : shared_(std::move(shared)), nodes_(shared_->nodes()) {}
 
-std::unique_ptr<PlannerRegistry> Context::as_promised(std::unique_ptr<PlannerRegistry> planners) {
+std::unique_ptr<PlannerRegistry> Context::as_promised(
+    std::unique_ptr<PlannerRegistry> planners) const {
   if (!settings_.strict_communication) return planners;
   return std::make_unique<StrictPlannerRegistry>(std::move(planners), topology_.vertex, comm());
 }

@@ -5,7 +5,9 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,13 +22,15 @@
 #include "planners/graphs/local_bsp_comm.hpp"
 #include "planners/patterns/schedule_file.hpp"
 #include "select/candidates.hpp"
+#include "topology/packed_offsets.hpp"
 
 namespace tonari {
 
 class Context {
  public:
-  // Local. `near` and `settings` must be the same on all ranks.
-  Context(std::shared_ptr<SharedComm> shared, std::shared_ptr<const Neighborhood> near,
+  // Local. `near` and `settings` must be the same on all ranks. The offsets are unpacked, and ranks
+  // found, for who first asks for the topology or the planners.
+  Context(std::shared_ptr<SharedComm> shared, std::shared_ptr<const PackedNeighborhood> near,
           Settings settings);
   // Collective. `lists` are this rank's neighbors. They are checked against those of the other
   // ranks: if they do not mirror each other, all ranks throw the same error. With a grid, it
@@ -46,9 +50,15 @@ class Context {
   const std::shared_ptr<const OwnedComm>& shared_comm() const { return shared_->exchanges(); }
   int rank() const { return shared_->rank(); }
   int ranks() const { return shared_->ranks(); }
-  const LocalTopology& topology() const { return topology_; }
-  const Vertex& vertex() const { return topology_.vertex; }
-  PlannerRegistry& planners() { return *planners_; }
+  const LocalTopology& topology() const {
+    if (packed_) unpack();
+    return topology_;
+  }
+  const Vertex& vertex() const { return topology().vertex; }
+  PlannerRegistry& planners() {
+    if (packed_) unpack();
+    return *planners_;
+  }
   const Settings& settings() const { return settings_; }
   // Collective, together: from now on there is the algorithm "schedule", which is this one of a
   // file. It was checked, and is the same on all ranks.
@@ -93,15 +103,19 @@ class Context {
     LocalBspComm bsp;
     std::vector<Vertex> vertices;
   };
+  void unpack() const;
   void examine(BspComm& bsp, std::span<const Vertex> vertices, const std::optional<Grid>& grid);
-  std::unique_ptr<PlannerRegistry> as_promised(std::unique_ptr<PlannerRegistry> planners);
+  std::unique_ptr<PlannerRegistry> as_promised(std::unique_ptr<PlannerRegistry> planners) const;
   std::shared_ptr<const OwnedComm> make_graph() const;
 
   std::shared_ptr<SharedComm> shared_;
   std::shared_ptr<const NodeMap> nodes_;  // as they were when this was made
   std::unique_ptr<Together> together_;
-  LocalTopology topology_;
-  std::unique_ptr<PlannerRegistry> planners_;
+  mutable std::mutex unpacking_;
+  mutable std::atomic<bool> packed_ = false;
+  std::shared_ptr<const PackedNeighborhood> given_;
+  mutable LocalTopology topology_;
+  mutable std::unique_ptr<PlannerRegistry> planners_;
   std::unique_ptr<ExactSizes> exact_sizes_;
   std::weak_ptr<ProgressThread> progress_thread_;
   Settings settings_;

@@ -285,13 +285,13 @@ void SharedComm::trim_windows() {
 SharedComm::Surroundings SharedComm::read_surroundings() const {
   Surroundings now{nodes_in_environment(), {}, false};
   now.other_tuning = !machine_key_.empty() && tuning_ != tuning_environment();
-  if (now.nodes != nodes_text_) now.emulated = emulated_node(comm(), now.nodes);
+  if (looks_again(now)) now.emulated = emulated_node(comm(), now.nodes);
   return now;
 }
 
 void SharedComm::adopt(Surroundings now, bool other_tuning) {
   if (other_tuning) machine_key_.clear(), machine_.reset();
-  if (now.nodes != nodes_text_) look_at_nodes(std::move(now.nodes), std::move(now.emulated));
+  if (looks_again(now)) look_at_nodes(std::move(now.nodes), std::move(now.emulated));
 }
 
 void SharedComm::update_nodes() {

@@ -104,7 +104,10 @@ class SharedComm {
     bool other_tuning = false;
   };
   Surroundings read_surroundings() const;
-  // Collective, together. other_tuning: of any rank.
+  // Tells whether ranks will look for their nodes again, which is collective; the same on all ranks
+  // that have agreed on them.
+  bool looks_again(const Surroundings& now) const { return now.nodes != nodes_text_; }
+  // Collective, together; local if they do not look again. other_tuning: of any rank.
   void adopt(Surroundings now, bool other_tuning);
   // A number for every rank, equal for those of one node; empty if there is one node. Collective at
   // the first call.
