@@ -37,8 +37,8 @@ HEADERS = {
     "cstddef": "byte max_align_t nullptr_t ptrdiff_t size_t",
     "cstdint": """int16_t int32_t int64_t int8_t intptr_t uint16_t uint32_t uint64_t uint8_t
         uintptr_t""",
-    "cstdio": """FILE fclose fflush fopen fprintf fputs fread fscanf fwrite getc printf remove rename
-        snprintf sscanf""",
+    "cstdio": """FILE fclose fflush fopen fprintf fputs fread fscanf fwrite getc printf remove
+        rename snprintf sscanf""",
     "cstdlib": "_Exit abort abs aligned_alloc atexit atoi atoll exit free getenv malloc strtol",
     "cstring": """memchr memcmp memcpy memmove memset size_t strchr strcmp strcpy strerror strlen
         strncmp strncpy strrchr strstr""",
