@@ -12,7 +12,8 @@
 //   ColumnParallel  This rank has its columns (CSC: column_begin, rows, values). It computes
 //                   contributions to rows of others, which travel to their owners. There they are
 //                   added while this rank computes its contribution to its own rows. With
-//                   tonari_route=store-and-forward/2 or node they are added on the way, too.
+//                   another tonari_route than direct (balanced, message-sharing,
+//                   store-and-forward/2, node) they are added on the way, too.
 //
 // Constructors are collective, and so is multiply. They throw tonari::Failure: constructors the
 // same on all ranks. A multiply that is given spans of the wrong length on one rank takes part with

@@ -67,6 +67,15 @@ typedef struct tonari_vector_s* tonari_vector;
  *                         before one leaves it. The rank of a node through which a value goes
  *                         depends on the owner, so all ranks of the node share the work. It is
  *                         direct where there is one node.
+ *             balanced, message-sharing
+ *                         along the messages that this algorithm for graphs plans for all that
+ *                         ranks have for each other; with a variant as in tonari_algorithm
+ *                         (balanced/3 stages, balanced/2 stages price 5 words 1.25). At every hop
+ *                         each value travels once, and sums are added on the way. Values and sums
+ *                         are planned apart, so both have the messages that `tonari share` counts.
+ *                         One rank plans for all up to 131,072 pairs of ranks that exchange values,
+ *                         and 16,384 ranks. Beyond that, the ranks plan together, unless another
+ *                         variant is named (balanced/both ends, message-sharing/levelled phase II).
  *             auto        what was remembered for this pattern. Otherwise direct,
  *                         store-and-forward/2 and node are timed at creation, and the fastest is
  *                         taken and remembered. Each is timed as init would tune it, up to
@@ -368,12 +377,13 @@ TONARI_API int tonari_vector_combine_fields(tonari_vector vector, int fields,
 typedef struct tonari_vector_facts {
   int64_t ghosts; /* different indices needed here and owned by others */
   /* messages that this rank receives, and sends, in a forward exchange, of all hops; in a reverse
-   * one it is the other way round */
+   * one it is the other way round, unless sums are planned apart (balanced, message-sharing):
+   * then tonari_request_get_info tells it */
   int sources, targets;
   int stages;          /* hops, as many as there are on any rank */
   int64_t values_sent; /* in a forward exchange, those passed on included */
   int64_t values_received;
-  char route[24]; /* as in tonari_route; what auto has chosen */
+  char route[24]; /* as in tonari_route, cut off if it is longer; what auto has chosen */
   /* values that the program's arrays must have room for; if it has listed places in `ghosts`, one
    * more than the largest of them */
   int64_t owned_length, ghost_length;

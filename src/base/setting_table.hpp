@@ -92,7 +92,8 @@ inline constexpr auto setting_table = [] {
       {"tonari_halo_neighbors", "TONARI_HALO_NEIGHBORS", one_of, "all, faces", "all", grids,
        all_ranks, into<&S::halo_faces>, "faces: ghosts along one dimension only"},
       {"tonari_route", "TONARI_ROUTE", word,
-       "direct, node, auto or store-and-forward/N with N dimensions, as in store-and-forward/2",
+       "direct, node, auto, store-and-forward/N with N dimensions, as in store-and-forward/2, or "
+       "balanced or message-sharing, perhaps with a variant (balanced/3 stages)",
        "direct", vectors, all_ranks, into<&S::route>,
        "which way values take to those who need them"},
       {"tonari_algorithm", "TONARI_SPARSE_ALGORITHM", word,

@@ -20,11 +20,34 @@ std::string extents(const std::vector<ValueField>& fields) {
   return all;
 }
 
+std::int64_t values_of(const VectorPattern& pattern,
+                       std::vector<VectorMessage> VectorStage::* side) {
+  std::int64_t values = 0;
+  for (const VectorStage& stage : pattern.stages)
+    for (const VectorMessage& m : stage.*side) values += static_cast<std::int64_t>(m.values.size());
+  return values;
+}
+
+// Of a planned route: what this rank sends less because values are known on the way.
+std::string told_values(const SharedVector& vector, Direction direction) {
+  const VectorPattern &values = vector.pattern(), &sums = vector.pattern_of_sums();
+  if (!values.separate) return "";
+  const std::string back = text("adds on the way: sends ", values_of(sums, &VectorStage::gets),
+                                " sums instead of ", sums.separate->received, " values\n");
+  const std::string forward =
+      text("sends values once per hop: ", values_of(values, &VectorStage::gives), " instead of ",
+           values.separate->sent, "\n");
+  if (direction == Direction::combine) return back + forward;
+  return direction == Direction::forward ? forward : back;
+}
+
 void describe(const SharedVector& vector, Direction direction, double start,
               const VectorValues& values, const SteppedExchange& exchange, Prepared& prepared) {
   prepared.chosen.algorithm = vector.route();
   prepared.recording.operation = operation_of(direction);
-  prepared.tell_of([&exchange](ChoiceReport& all) { return exchange.report_steps(all); });
+  prepared.tell_of([&exchange, values = told_values(vector, direction)](ChoiceReport& all) {
+    return values + exchange.report_steps(all);
+  });
   prepared.describe(start, text(exchange_name(direction), ", route ", vector.route(), ", ",
                                 extents(values.fields)));
 }

@@ -13,7 +13,9 @@
 #include "engine/wait/agree.hpp"
 #include "request/settings.hpp"
 #include "vector/find_needs.hpp"
+#include "vector/planned_route.hpp"
 #include "vector/request.hpp"
+#include "vector/route_scheme.hpp"
 
 namespace tonari {
 namespace {
@@ -49,6 +51,19 @@ std::string question(BspComm& bsp, OwnedRange own, std::span<const std::int64_t>
   return text("route|", std::hex, bsp.sum(print));
 }
 
+// Collective, in the scope of `bsp`.
+VectorPatterns find_patterns(const Context& context, BspComm& bsp, const FoundNeeds& found,
+                             bool lists_places, const std::string& name) {
+  const auto pattern_by = [&](const VectorRoute& route) {
+    VectorPattern pattern = discover(bsp, found.ranges, found.own, found.needs.indices, route);
+    if (lists_places) list_places(pattern, found.needs.places);
+    return pattern;
+  };
+  if (!scheme_of(name)) return {pattern_by(VectorRoute::named(name, context))};
+  const PlannedRoutes planned = plan_routes(bsp, found.ranges, found.needs.indices, name);
+  return {pattern_by(planned.values), pattern_by(planned.sums)};
+}
+
 // A route is timed on a forward exchange of one vector of doubles. Algorithms and channels are
 // measured, too, as for any request: a route is as fast as they are, and what is measured is
 // remembered for the requests to come.
@@ -74,20 +89,15 @@ std::unique_ptr<SharedVector> by_fastest_route(const std::shared_ptr<SharedComm>
   const auto context = std::make_shared<Context>(shared);
   BspComm& bsp = shared->bsp();
   const FoundNeeds found = find_needs(*context, bsp, lists);
-  const OwnedRanges& ranges = found.ranges;
-  const OwnedRange own = found.own;
-  const ListedNeeds& needs = found.needs;
   Alternatives routes{routes_to_try(settings, *context), {}, {}};
   if (routes.names.size() > 1)
-    bsp.run_collectively([&] { routes.question = question(bsp, own, needs.indices); });
+    bsp.run_collectively([&] { routes.question = question(bsp, found.own, found.needs.indices); });
   std::vector<TimedRoute> timed(routes.names.size());
   routes.make = [&](std::size_t k) {
     const std::string& name = routes.names[k];
-    const VectorRoute route = VectorRoute::named(name, *context);
     bsp.run_collectively([&] {
-      VectorPattern pattern = discover(bsp, ranges, own, needs.indices, route);
-      if (lists.lists_places()) list_places(pattern, needs.places);
-      timed[k].vector = std::make_unique<SharedVector>(context, name, std::move(pattern));
+      timed[k].vector = std::make_unique<SharedVector>(
+          context, name, find_patterns(*context, bsp, found, lists.lists_places(), name));
     });
   };
   routes.timed = [&](std::size_t k) -> Exchange& { return timed[k].exchange(); };

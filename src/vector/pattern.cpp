@@ -16,6 +16,7 @@ class Discovery {
   Discovery(BspComm& bsp, const OwnedRanges& ranges, OwnedRange own, const VectorRoute& route)
       : bsp_(bsp), ranges_(ranges), own_(own), route_(route), rank_(bsp.here()[0]) {
     pattern_.owned = own.count;
+    pattern_.separate = route.separate();
   }
 
   VectorPattern run(std::span<const std::int64_t> indices) {
@@ -83,7 +84,7 @@ class Discovery {
     std::map<std::int32_t, std::vector<ValueCode>> by_peer;
     for (std::size_t i = 0; i < slots_.size(); ++i) {
       if (slots_[i].asked) continue;
-      const std::int32_t next = route_.next(rank_, slots_[i].owner, s);
+      const std::int32_t next = route_.next(rank_, slots_[i].owner, slots_[i].index, s);
       if (next == rank_) continue;
       by_peer[next].push_back(~static_cast<ValueCode>(i));
       slots_[i].asked = true;

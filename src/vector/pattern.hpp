@@ -51,10 +51,20 @@ struct VectorPattern {
   std::vector<VectorStage> stages;
   std::vector<std::int64_t> ghost_places;  // of each needed index; empty: in the order of needs
   std::optional<ListedPlaces> listed = std::nullopt;
+  std::optional<SeparateValues> separate = std::nullopt;  // of a planned route
 
   std::int64_t ghost_place(std::size_t need) const {
     return ghost_places.empty() ? static_cast<std::int64_t>(need) : ghost_places[need];
   }
+};
+
+// Both directions of a vector. Sums go back on the ways of values, unless they have ways of their
+// own; then only the stages differ, and which slots are passed on.
+struct VectorPatterns {
+  VectorPattern values;
+  std::optional<VectorPattern> sums = std::nullopt;
+
+  const VectorPattern& of_sums() const { return sums ? *sums : values; }
 };
 
 // Collective. `bsp` has one rank per process. All indices are from 0 to ranges.size() - 1. Stages

@@ -154,9 +154,9 @@ class Reverse : Compiler {
 
 void append(auto& list, auto&& more) { list.insert(list.end(), more.begin(), more.end()); }
 
-// Both use the same scratch and the same buffers, one after the other. A rank that has to do with
-// the steps of the second has to do with those of the first, too, so what the first does meanwhile
-// is done by then.
+// Both use the same scratch and the same buffers, one after the other. A rank gives values of its
+// own in the second only if it gets sums for them in the first, so what the first does meanwhile is
+// done by then.
 VectorProgram one_after_the_other(VectorProgram program, const VectorProgram& next) {
   append(program.steps, next.steps);
   for (const auto* moves : {&next.first, &next.meanwhile, &next.last}) append(program.last, *moves);
@@ -167,13 +167,12 @@ VectorProgram one_after_the_other(VectorProgram program, const VectorProgram& ne
 
 }  // namespace
 
-VectorProgram compile_vector(const VectorPattern& pattern, Direction direction,
+VectorProgram compile_vector(const VectorPatterns& patterns, Direction direction,
                              Buffering buffering) {
-  if (direction == Direction::combine)
-    return one_after_the_other(Reverse(pattern, buffering).compile(),
-                               Forward(pattern, buffering).compile());
-  return direction == Direction::forward ? Forward(pattern, buffering).compile()
-                                         : Reverse(pattern, buffering).compile();
+  if (direction == Direction::forward) return Forward(patterns.values, buffering).compile();
+  VectorProgram reverse = Reverse(patterns.of_sums(), buffering).compile();
+  if (direction == Direction::reverse) return reverse;
+  return one_after_the_other(std::move(reverse), Forward(patterns.values, buffering).compile());
 }
 
 }  // namespace tonari

@@ -53,7 +53,7 @@ constexpr std::size_t bufferings = 3;
 // combined in scratch, the first of them setting the value: no operation needs a neutral element.
 // In place, hops in between must not find values that arrived early: all slots live in scratch.
 // To combine is to go back, and then forward with the results: no place is owned and ghost then.
-VectorProgram compile_vector(const VectorPattern& pattern, Direction direction,
+VectorProgram compile_vector(const VectorPatterns& patterns, Direction direction,
                              Buffering buffering);
 
 }  // namespace tonari

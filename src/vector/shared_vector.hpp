@@ -20,15 +20,17 @@ class SharedVector {
  public:
   static constexpr std::size_t directions = 3;
 
-  // Collective. `pattern` was discovered on the context's communicator.
-  SharedVector(std::shared_ptr<Context> context, const std::string& route, VectorPattern pattern);
+  // Collective. The patterns were discovered on the context's communicator.
+  SharedVector(std::shared_ptr<Context> context, const std::string& route, VectorPatterns patterns);
   SharedVector(const SharedVector&) = delete;
   SharedVector& operator=(const SharedVector&) = delete;
 
   Context& context() const { return *context_; }
   const std::shared_ptr<Context>& shared_context() const { return context_; }
   const std::string& route() const { return route_; }
-  const VectorPattern& pattern() const { return pattern_; }
+  // Of values; what it says of places is true of sums, too.
+  const VectorPattern& pattern() const { return patterns_.values; }
+  const VectorPattern& pattern_of_sums() const { return patterns_.of_sums(); }
   // Throws Errc::argument where the program's places do not allow it.
   void check_direction(Direction direction) const {
     if (direction != Direction::reverse && wrong_forward_) throw *wrong_forward_;
@@ -40,13 +42,14 @@ class SharedVector {
   // Collective: of a step of the direction's programs.
   tonari_neighborhood near(Direction direction, std::size_t step);
   std::size_t steps(Direction direction) const {
-    return pattern_.stages.size() * (direction == Direction::combine ? 2 : 1);
+    return (direction == Direction::reverse ? 0 : pattern().stages.size()) +
+           (direction == Direction::forward ? 0 : pattern_of_sums().stages.size());
   }
 
  private:
   std::shared_ptr<Context> context_;
   std::string route_;
-  VectorPattern pattern_;
+  VectorPatterns patterns_;
   std::array<std::shared_ptr<const VectorProgram>, directions * bufferings> programs_;
   std::optional<Error> wrong_forward_;
   std::array<std::vector<OwnedNeighborhood>, directions> nears_;  // by direction

@@ -205,8 +205,14 @@ void make_from_neighbors(Model& m, const Making& with) {
 }
 
 Model make_model(Draws& draws) {
-  static const char* const routes[] = {"direct", "direct", "store-and-forward/2", "node",
-                                       "store-and-forward/1"};
+  static const char* const routes[] = {"direct",
+                                       "direct",
+                                       "store-and-forward/2",
+                                       "node",
+                                       "store-and-forward/1",
+                                       "balanced",
+                                       "balanced/3 stages",
+                                       "message-sharing"};
   std::string route = word(draws.common, routes);
   if (draws.place.ranks < 4 && route == "store-and-forward/2") route = "direct";
   if (draws.place.ranks < 2 && route == "store-and-forward/1") route = "direct";

@@ -109,8 +109,9 @@ inline Sharing draw_sharing(Random& random, Needs kind, int most = 40) {
   return s;
 }
 
-inline constexpr const char* all_routes[] = {"direct", "store-and-forward/1", "store-and-forward/2",
-                                             "store-and-forward/3", "node"};
+inline constexpr const char* all_routes[] = {
+    "direct",   "store-and-forward/1", "store-and-forward/2", "store-and-forward/3", "node",
+    "balanced", "message-sharing"};
 
 // Those that this number of ranks has.
 inline std::vector<std::string> routes() {
