@@ -59,6 +59,20 @@ std::vector<Object> graphs(const Place& place, MPI_Comm& graph) {
           {"MPI_Dist_graph_create", "", "", [] {}, general, free, 1 << 30}};
 }
 
+// Offsets stay packed until somebody asks for what they lead to, as every exchange does.
+Object unpacked(tonari_neighborhood& near, const Place& place) {
+  return {"tonari_neighborhood_create_cart and tonari_neighborhood_ranks",
+          "",
+          "",
+          [] {},
+          [&near, &place, targets = place.targets, sources = place.sources]() mutable {
+            near = make_neighborhood(place);
+            tonari_neighborhood_ranks(near, targets.data(), sources.data());
+          },
+          [&near] { tonari_neighborhood_free(&near); },
+          1 << 30};
+}
+
 // The first exchange on a new communicator with MPI's own collective, and on a new neighborhood.
 struct FirstCalls {
   const Place& place;
@@ -197,6 +211,7 @@ Outcome time_setup(const Place& place, const Options& options) {
                                          : "tonari_neighborhood_create_adjacent",
                      "", "", [] {}, [&] { near = make_neighborhood(place); },
                      [&] { tonari_neighborhood_free(&near); }, 1 << 30});
+  if (place.graph.empty()) objects.push_back(unpacked(near, place));
   FirstCalls first(place, work, near);
   for (Object& object : first.objects()) objects.push_back(std::move(object));
   for (Object& object : inits({place, work, near, request})) objects.push_back(std::move(object));

@@ -64,6 +64,7 @@ std::uint64_t hash_of(const void* data, std::size_t bytes) {
   };
   std::size_t left = bytes;
   for (; left >= lanes * word; left -= lanes * word, at += lanes * word)
+#pragma GCC unroll 8
     for (std::size_t i = 0; i < lanes; ++i) hashes[i].word(read(at + i * word, word));
   Hash all;
   for (; left > 0; left -= std::min(left, word), at += word)

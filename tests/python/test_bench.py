@@ -269,7 +269,8 @@ def test_setup_times() -> None:
     found = rows("moore:2:1", "--setup")
     mpis = ["MPI_Dist_graph_create_adjacent", "MPI_Dist_graph_create"]
     ours = "tonari_neighborhood_create_cart"
-    assert [row["function"] for row in found[:3]] == [*mpis, ours]
+    asked = f"{ours} and tonari_neighborhood_ranks"
+    assert [row["function"] for row in found[:4]] == [*mpis, ours, asked]
     expected = {"off", "model", "online", "measure", "wisdom"}
     assert {row["tune"] for row in found if row["algorithm"] == "auto"} == expected
     for row in found:
