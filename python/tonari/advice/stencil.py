@@ -96,11 +96,12 @@ def _neighbors(stencil: Stencil, rank: int) -> list[int]:
     for size in reversed(stencil.dims):
         at.insert(0, left % size)
         left //= size
-    found = [to for offset in stencil.offsets if (to := _rank_at(stencil, at, offset)) is not None]
+    found = [to for offset in stencil.offsets if (to := rank_at(stencil, at, offset)) is not None]
     return sorted({*found} - {rank}) if stencil.once else found
 
 
-def _rank_at(stencil: Stencil, at: Sequence[int], offset: Sequence[int]) -> int | None:
+def rank_at(stencil: Stencil, at: Sequence[int], offset: Sequence[int]) -> int | None:
+    """The rank at this offset from a place; None: there is none."""
     rank = 0
     for place, step, size, closed in zip(at, offset, stencil.dims, stencil.periodic, strict=True):
         if not closed and not 0 <= place + step < size:
