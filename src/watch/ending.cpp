@@ -9,7 +9,7 @@
 namespace tonari::watch {
 namespace {
 
-constexpr std::size_t most_replayed = 12;
+constexpr std::size_t most_replayed = 24;
 
 std::atomic<bool> written{false};
 const pid_t process = getpid();
@@ -36,8 +36,9 @@ void finish() {
   Ending now = ending(true);
   stop_watching();
   written = true;
-  for (Watcher* thread : all_watchers()) thread->close_all(), thread->join_sizes();
+  for (Watcher* thread : all_watchers()) thread->close_all();
   join_threads();
+  for (Watcher* thread : all_watchers()) thread->finish_loops();
   now.node = node_of(MPI_COMM_WORLD);
   std::vector<Candidate> all = candidates();
   replay_all(all, most_replayed);
@@ -53,7 +54,7 @@ void give_up() {
   const std::vector<Watcher*> threads = all_watchers();
   if (threads.size() != 1) return write_records(ending(false), {}, {});
   threads.front()->close_all();
-  threads.front()->join_sizes();
+  threads.front()->finish_loops();
   std::vector<Candidate> all = candidates();
   for (Candidate& one : all) one.replay.why = "the program did not come to MPI_Finalize";
   write_records(ending(false), threads, all);

@@ -299,13 +299,41 @@ void Watcher::close_all() {
     if (epoch.count) close(epoch);
 }
 
-void Watcher::join_sizes() {
+namespace {
+
+void join_sizes(Loop& loop) {
   const auto came_once = [](const Pattern* one) { return one->stretches <= 1 || one->varies; };
-  for (const auto& loop : loops_)
-    for (const Loop::Last& last : loop->lasts) {
-      const std::vector<Pattern*> same = with_partners(*loop, last.partners);
-      if (same.size() >= fewest_sizes && std::ranges::all_of(same, came_once)) joined(*loop, same);
-    }
+  for (const Loop::Last& last : loop.lasts) {
+    const std::vector<Pattern*> same = with_partners(loop, last.partners);
+    if (same.size() >= fewest_sizes && std::ranges::all_of(same, came_once)) joined(loop, same);
+  }
+}
+
+void bring_together(Loop& loop) {
+  std::uint64_t most = 0;
+  for (const auto& pattern : loop.patterns) most = std::max(most, pattern->epochs);
+  std::vector<const Pattern*> in_turn;
+  for (const auto& pattern : loop.patterns)
+    if (most - pattern->epochs <= most / 10) in_turn.push_back(pattern.get());
+  std::ranges::sort(in_turn, {}, &Pattern::first);
+  loop.together = std::make_unique<Pattern>();
+  loop.parts = in_turn.size();
+  loop.together->epochs = most;
+  for (const Pattern* const one : in_turn) {
+    loop.together->inside += one->inside;
+    loop.together->varies |= one->varies;
+    loop.together->messages.insert(loop.together->messages.end(), one->messages.begin(),
+                                   one->messages.end());
+  }
+}
+
+}  // namespace
+
+void Watcher::finish_loops() {
+  for (const auto& loop : loops_) {
+    join_sizes(*loop);
+    bring_together(*loop);
+  }
 }
 
 void Watcher::join(Watcher& other) {

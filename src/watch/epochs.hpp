@@ -74,6 +74,10 @@ struct Loop {
   std::uint64_t distinct = 0;  // patterns that came new
   Ticks inside = 0;
   std::vector<std::unique_ptr<Pattern>> patterns;
+  // What comes in turn as one exchange: the messages of the patterns that come as often as the one
+  // that comes most. Null before the end.
+  std::unique_ptr<Pattern> together;
+  std::size_t parts = 0;  // how many patterns that are
 
   // Of the last epoch with these partners.
   struct Last {
@@ -141,8 +145,9 @@ class Watcher {
   // A collective call is an epoch: what was posted since its beginning.
   void close_all();
   void close_of(std::uint64_t communicator);
-  // After the last epoch: sizes that came once each are one pattern whose sizes change.
-  void join_sizes();
+  // After the last epoch: sizes that came once each are one pattern whose sizes change, and
+  // patterns that come in turn are brought together.
+  void finish_loops();
   // Joins the loops in which another thread, which watches no more, did the same as this one.
   void join(Watcher& other);
 

@@ -29,6 +29,7 @@ bool takes(const Outline& from, const Outline& to) {
 
 bool fit(const Outline& a, const Outline& b) {
   const auto [fewer, more] = std::minmax(a.epochs, b.epochs);
+  if ((a.parts > 0) != (b.parts > 0)) return false;
   return takes(a, b) && takes(b, a) && more - fewer <= more / 10;
 }
 
@@ -51,6 +52,9 @@ class Matching {
     for (const std::size_t seed : order)
       if (!taken_[seed]) join(grown(seed));
     std::ranges::stable_sort(matches_, std::ranges::greater{}, &Match::seconds);
+    for (Match& match : matches_)
+      match.wanted =
+          std::ranges::any_of(match.members, [&](std::size_t k) { return all_[k].parts != 1; });
     return matches_;
   }
 

@@ -24,6 +24,7 @@ struct Outline {
   std::uint64_t epochs = 0;
   double seconds = 0.0;
   bool varies = false;            // bytes are those of one of its exchanges
+  std::size_t parts = 0;          // Candidate::parts
   std::vector<Partner> partners;  // by rank
 };
 
@@ -32,6 +33,7 @@ struct Match {
   double seconds = 0.0;              // of all ranks
   std::vector<std::size_t> members;  // places in the list of outlines; of a rank one, if whole
   bool whole = true;                 // everybody expects what the others send
+  bool wanted = true;                // false: one pattern on each rank, brought together
 };
 
 // Those first that took the most time. All outlines are in one of them.

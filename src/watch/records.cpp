@@ -166,7 +166,12 @@ void write_loop(std::FILE* file, const Loop& loop, std::size_t thread,
     write_pattern(file, *pattern, all);
     between = ", ";
   }
-  std::fprintf(file, "]}\n");
+  std::fprintf(file, "]");
+  if (loop.together && loop.parts > 1) {
+    std::fprintf(file, ", \"parts\": %zu, \"together\": ", loop.parts);
+    write_pattern(file, *loop.together, all);
+  }
+  std::fprintf(file, "}\n");
 }
 
 const char* kind_of(const CountedCall& one) {
@@ -196,7 +201,10 @@ void add_candidates(const Loop& loop, std::size_t thread, std::vector<Candidate>
   std::ranges::sort(often, {}, &Pattern::first);
   for (std::size_t k = 0; k < often.size(); ++k)
     all.push_back({key_of(loop, thread, k + 1), in_seconds(often[k]->inside), often[k],
-                   is_collective(*often[k]), Replay{}});
+                   is_collective(*often[k]), 0, Replay{}});
+  if (!loop.together || loop.together->epochs < fewest_epochs) return;
+  all.push_back({key_of(loop, thread, most_patterns + 1), in_seconds(loop.together->inside),
+                 loop.together.get(), false, loop.parts, Replay{}});
 }
 
 }  // namespace

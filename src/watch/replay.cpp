@@ -40,7 +40,7 @@ void write(const Candidate& one, Words& words) {
   const std::vector<Partner> all = partners(*one.pattern);
   words.insert(words.end(),
                {one.key, one.pattern->epochs, std::bit_cast<std::uint64_t>(one.seconds),
-                std::uint64_t{one.pattern->varies}, all.size()});
+                std::uint64_t{one.pattern->varies}, one.parts, all.size()});
   for (const Partner& partner : all)
     words.insert(
         words.end(),
@@ -54,9 +54,10 @@ Outline read(const std::uint64_t*& next, int rank) {
               .epochs = next[1],
               .seconds = std::bit_cast<double>(next[2]),
               .varies = next[3] != 0,
+              .parts = next[4],
               .partners = {}};
-  std::uint64_t left = next[4];
-  for (next += 5; left > 0; --left, next += 5)
+  std::uint64_t left = next[5];
+  for (next += 6; left > 0; --left, next += 5)
     one.partners.push_back({static_cast<int>(next[0]) - 1, static_cast<int>(next[1]),
                             static_cast<int>(next[2]), next[3], next[4]});
   return one;
@@ -136,12 +137,15 @@ void replay_all(std::vector<Candidate>& mine, std::size_t most) {
   const std::vector<Outline> all = outlines(mine, comm);
   std::vector<std::pair<Candidate*, std::uint64_t>> named;
   const std::vector<Match> matches = matches_of(all);
-  most = std::min(most, static_cast<std::size_t>(std::ranges::count_if(matches, &Match::whole)));
+  const auto is_replayed = [](const Match& match) { return match.whole && match.wanted; };
+  most = std::min(most, static_cast<std::size_t>(std::ranges::count_if(matches, is_replayed)));
   Time time(comm);
   for (const Match& match : matches) {
     const std::vector<Candidate*> here = mine_in(match, all, rank, mine);
     Replay replay;
-    if (!match.whole)
+    if (!match.wanted)
+      replay.why = "it is one pattern";
+    else if (!match.whole)
       replay.why = "ranks do not expect what others send";
     else if (most == 0)
       replay.why = "others took more time";

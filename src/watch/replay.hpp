@@ -18,6 +18,7 @@ struct Candidate {
   double seconds = 0.0;  // of this rank in the program
   const Pattern* pattern = nullptr;
   bool collective = false;  // the program calls MPI_Alltoallv
+  std::size_t parts = 0;    // how many patterns of a loop it brings together; 0: it is a pattern
   Replay replay;
 };
 

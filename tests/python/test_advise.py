@@ -138,9 +138,14 @@ def test_other_ways_to_exchange(
 def test_patterns_in_turn(advise: Any, programs: dict[str, Path], mpi: str) -> None:
     done, rows = advise(mpi, 6, programs[mpi], "in-turn", "30", "2", "periodic")
     assert done.returncode == 0, done.stderr
+    [loop] = [row for row in rows if row["kind"] == "loop"]
+    rows.remove(loop)
     assert [(row["patterns"], row["epochs"], row["messages"]) for row in rows] == [(2, 30, 2)] * 2
     assert {row["pattern"] for row in rows} == {1, 2}
     assert all(row["tonari_us"] for row in rows)
+    assert (loop["exchanges"], loop["in_turn"], loop["together_messages"]) == (2, 2, 4)
+    assert loop["together_tonari_us"] > 0 and loop["together_mpi_us"] > 0
+    assert "2 in turn, as one exchange with 4 messages" in done.stderr
 
 
 @needs_build
@@ -172,6 +177,7 @@ def test_what_ranks_do_not_expect_is_not_replayed(
     done, rows = advise(mpi, 3, programs[mpi], "apart", "20")
     assert done.returncode == 0, done.stderr
     assert {row["advice"] for row in rows} == {"not replayed: ranks do not expect what others send"}
+    assert all(row.get("together_tonari_us") is None for row in rows)
 
 
 @needs_build
@@ -182,6 +188,8 @@ def test_ranks_that_wait_elsewhere_take_part(
     """As in LULESH: the rank at the end has one pattern less at the place where the others wait."""
     done, rows = advise(mpi, 4, programs[mpi], "two-share", "20")
     assert done.returncode == 0, done.stderr
+    [loop] = [row for row in rows if row["kind"] == "loop"]
+    rows.remove(loop)
     assert [(row["patterns"], row["epochs"], row["messages"]) for row in rows] == [(2, 20, 1)] * 2
     assert {row["most_bytes"] for row in rows} == {8, 16}
     assert all(row["tonari_us"] for row in rows)
@@ -443,6 +451,39 @@ def test_what_is_left_out_is_a_line_with_its_share(capsys: Any) -> None:
             record["seconds"] += 0.003
     show(read(told))
     assert "left out: what came less than three times: 3.0 % of the run" in capsys.readouterr().err
+
+
+def in_turn(together_us: float) -> list[dict[str, Any]]:
+    """Of two ranks that exchange with each other twice, 40 us each time, and of both as one."""
+    told = records(20.0)
+    for rank, loop in ((0, told[1]), (1, told[3])):
+        again = copy.deepcopy(loop["patterns"][0]) | {"key": "2"}
+        loop["patterns"].append(again)
+        loop |= {"epochs": 2000, "seconds": 0.08, "parts": 2}
+        messages = [[0, 1, 1 - rank, 1024], [0, 0, 1 - rank, 1024]] * 2
+        as_one = {"key": "3", "messages": messages, "mpi_us": 50.0, "tonari_us": together_us}
+        loop["together"] = copy.deepcopy(again) | as_one
+    return told
+
+
+def test_exchanges_in_turn_can_become_one(capsys: Any) -> None:
+    *both, loop = rows_of(read(in_turn(25.0)))
+    assert [row["saved_percent"] for row in both] == [10.0, 10.0]
+    assert (loop["kind"], loop["exchanges"], loop["in_turn"]) == ("loop", 2, 2)
+    assert (loop["saved_percent"], loop["together_saved_percent"]) == (20.0, 35.0)
+    assert loop["advice"] == (
+        "as one exchange, tonari saves 35.0 % of the run, "
+        "if none needs what another has brought; in turn 20.0 %"
+    )
+    assert loop["code"].count("tonari_start(halo);") == 1
+    show(read(in_turn(25.0)))
+    text = capsys.readouterr().err
+    fits(text)
+    assert "2 kinds of exchange, 80.0 % of the run" in text
+    assert text.count("tonari_start(halo);") == 1
+    *_, slower = rows_of(read(in_turn(45.0)))
+    assert slower["advice"] == "tonari saves 20.0 % of the run"
+    assert "and so on, for 1 more exchange" in slower["code"]
 
 
 def test_code_for_sizes_that_change() -> None:

@@ -30,6 +30,7 @@ class Job:
     cores: int = 0  # of that host, on which they may run; 0: not known
     left_out: float = 0.0  # seconds of exchanges that are in no row, all ranks together
     exchanges: list[Exchange] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)  # each exchange is in one of them
     packings: list[CountedCall] = field(default_factory=list)
     neighborhoods: list[CountedCall] = field(default_factory=list)
 
@@ -112,18 +113,55 @@ class Exchange:
     def saved_in_halves(self, job: Job) -> list[float]:
         """As saved_share, of each of two replays."""
         saved = [min(mpi - tonari, self.exchange_us) for mpi, tonari in self.halves]
-        return [self._of_the_run(us, job) for us in saved]
+        return [self.of_the_run(us, job) for us in saved]
 
     def share(self, job: Job) -> float:
         return self.seconds / job.seconds if job.seconds else 0.0
 
     def saved_share(self, job: Job) -> float:
         """Of the job's time, if every epoch becomes shorter by what a replayed one does."""
-        return self._of_the_run(self.saved_us, job)
+        return self.of_the_run(self.saved_us, job)
 
-    def _of_the_run(self, saved_us: float, job: Job) -> float:
+    def of_the_run(self, saved_us: float, job: Job) -> float:
         mean_run = job.seconds / job.ranks if job.ranks else 0.0
         return saved_us * 1e-6 * self.epochs / mean_run if mean_run else 0.0
+
+
+@dataclass
+class Loop:
+    """The exchanges that end at one place."""
+
+    exchanges: list[Exchange]
+    parts: int = 0  # how many come in turn, equally often; 0: nobody has looked
+    together: Exchange | None = None  # these as one exchange, if that was replayed
+
+    @property
+    def in_turn(self) -> list[Exchange]:
+        """Those that come as often as the one that comes most."""
+        most = max((one.epochs for one in self.exchanges), default=0)
+        return [one for one in self.exchanges if one.is_steady and 10 * one.epochs >= 9 * most]
+
+    @property
+    def seconds(self) -> float:
+        return sum(one.seconds for one in self.exchanges)
+
+    def saved_share(self, job: Job) -> float:
+        """One after the other."""
+        return sum(one.saved_share(job) for one in self.exchanges)
+
+    def saved_together(self, job: Job) -> float:
+        """As one exchange, of the job's time; 0 if that was not replayed."""
+        one = self.together
+        in_turn = self.in_turn
+        if one is None or one.tonari_us is None or len(in_turn) != self.parts:
+            return 0.0
+        by_mpi = [part.mpi_us for part in in_turn if part.mpi_us is not None]
+        if len(by_mpi) != self.parts:
+            return 0.0
+        spent = sum(part.exchange_us for part in in_turn)
+        saved = min(sum(by_mpi) - one.tonari_us, spent)
+        others = sum(part.saved_share(job) for part in self.exchanges if part not in in_turn)
+        return one.of_the_run(saved, job) + others
 
 
 def read(records: Iterable[Record]) -> Job:
@@ -142,7 +180,8 @@ def read(records: Iterable[Record]) -> Job:
         else:
             names = (record["record"], record["call"], record["file"], record["offset"])
             counted[names].append(record)
-    job.exchanges = _exchanges(loops)
+    job.loops = sorted(_loops(loops), key=lambda loop: -loop.seconds)
+    job.exchanges = [one for loop in job.loops for one in loop.exchanges]
     job.exchanges.sort(key=lambda one: -one.seconds)
     every = sum(loop["seconds"] for told in loops.values() for _, loop in told)
     job.left_out = max(0.0, every - sum(one.seconds for one in job.exchanges))
@@ -156,7 +195,10 @@ def _places(records: Iterable[Record]) -> Iterator[tuple[str, int]]:
     for record in records:
         if "file" in record:
             yield record["file"], record["offset"]
-        for row in record.get("patterns", []):
+        for row in [
+            *record.get("patterns", []),
+            *([record["together"]] if "together" in record else []),
+        ]:
             yield from ((place["file"], place["offset"]) for place in row["places"])
             yield from ((file, offset) for file, offset in row.get("callers", []))
 
@@ -178,17 +220,18 @@ def _counted(call: str, file: str, offset: int, rows: list[Record]) -> CountedCa
     return CountedCall(call, sites.site(file, offset), **total)
 
 
-def _exchanges(loops: Mapping[str, list[tuple[int, Record]]]) -> list[Exchange]:
-    """Each of the loop in which most ranks wait for it: a rank without messages in one of several
-    exchanges waits elsewhere than the others. Where much of a loop's time goes to exchanges that
+def _loops(loops: Mapping[str, list[tuple[int, Record]]]) -> Iterator[Loop]:
+    """Each exchange is in the loop in which most ranks wait for it: a rank without messages in one
+    of several waits elsewhere than the others. Where much of a loop's time goes to exchanges that
     did not come again, that is one more."""
     steady = {key: _steady([loop for _, loop in told]) for key, told in loops.items()}
     owned: dict[str, list[list[tuple[int, Record]]]] = defaultdict(list)
     for rows, owner in _patterns(loops):
         owned[owner].append(rows)
-    found = []
+    together = dict(_together(loops))
     for key, told in loops.items():
         order = sorted(owned[key], key=lambda rows: -_seconds(rows))
+        found = []
         if steady[key] < STEADY:
             every = _seconds(told)
             order = [rows for rows in order if _seconds(rows) >= (1 - STEADY) * every]
@@ -198,7 +241,27 @@ def _exchanges(loops: Mapping[str, list[tuple[int, Record]]]) -> list[Exchange]:
         found += [
             _pattern(loop, rows, steady[key], len(order), k) for k, rows in enumerate(order, 1)
         ]
-    return found
+        if not found:
+            continue
+        parts, rows = together.get(key, (0, []))
+        one = _pattern(loop, rows, 1.0, 1, 1) if rows else None
+        yield Loop(found, parts, one if one and one.tonari_us else None)
+
+
+def _together(
+    loops: Mapping[str, list[tuple[int, Record]]],
+) -> Iterator[tuple[str, tuple[int, list[tuple[int, Record]]]]]:
+    """By loop: how many patterns come in turn, and they as one exchange of all ranks."""
+    rows: dict[str, list[tuple[int, Record]]] = defaultdict(list)
+    of: dict[str, tuple[int, str]] = {}
+    for key, told in loops.items():
+        for rank, loop in told:
+            if "key" in loop.get("together", {}):
+                name = loop["together"]["key"]
+                rows[name].append((rank, loop["together"]))
+                of[name] = max(of.get(name, (0, "")), (loop["parts"], key))
+    for name, (parts, key) in of.items():
+        yield key, (parts, rows[name])
 
 
 def _seconds(rows: list[tuple[int, Record]]) -> float:

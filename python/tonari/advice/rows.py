@@ -7,7 +7,7 @@ from typing import Any
 
 from tonari import output
 from tonari.advice import code
-from tonari.advice.exchanges import Exchange, Job
+from tonari.advice.exchanges import Exchange, Job, Loop
 
 WORTH_IT = 0.01  # of the run
 BUSY = 0.5  # of the looks at the machine during a replay
@@ -16,7 +16,8 @@ BUSY = 0.5  # of the looks at the machine during a replay
 def rows(job: Job) -> list[dict[str, Any]]:
     """Flat, those first that cost the most; then places that pack."""
     exchanges = [_row(one, job) for one in job.exchanges]
-    return exchanges + [
+    loops = [_loop_row(loop, job) for loop in job.loops if len(loop.exchanges) > 1]
+    counted = [
         {
             "kind": kind,
             "call": one.call,
@@ -28,6 +29,60 @@ def rows(job: Job) -> list[dict[str, Any]]:
         for kind, calls in (("packing", job.packings), ("neighborhood", job.neighborhoods))
         for one in calls
     ]
+    return exchanges + loops + counted
+
+
+def _loop_row(loop: Loop, job: Job) -> dict[str, Any]:
+    """Of several exchanges that end at one place."""
+    first, together = loop.exchanges[0], loop.together
+    return {
+        "kind": "loop",
+        "call": first.call,
+        "site": first.site,
+        "function": first.function,
+        "exchanges": len(loop.exchanges),
+        "in_turn": loop.parts,
+        "together_messages": together.messages if together else 0,
+        "together_mpi_us": together.mpi_us if together else None,
+        "together_tonari_us": together.tonari_us if together else None,
+        "percent": _percent(of_the_run(loop.seconds, job)),
+        "saved_percent": _percent(loop.saved_share(job)),
+        "together_saved_percent": _percent(loop.saved_together(job)),
+        "advice": loop_advice(loop, job),
+        "code": "\n".join(loop_code(loop, job)),
+    }
+
+
+def is_worth_joining(loop: Loop, job: Job) -> bool:
+    """Whether one exchange would shorten the run by more than its parts do by tonari in turn."""
+    return loop.saved_together(job) >= max(WORTH_IT, 1.1 * loop.saved_share(job))
+
+
+def loop_advice(loop: Loop, job: Job) -> str:
+    """One sentence."""
+    in_turn = 100 * loop.saved_share(job)
+    here = ", here where ranks share cores" if job.shares_cores else ""
+    if is_worth_joining(loop, job):
+        return (
+            f"as one exchange, tonari saves {100 * loop.saved_together(job):.1f} % of the run"
+            f"{here}, if none needs what another has brought; in turn {max(0.0, in_turn):.1f} %"
+        )
+    if any(is_worth_it(one, job) for one in loop.exchanges):
+        return f"tonari saves {in_turn:.1f} % of the run{here}"
+    return advice(max(loop.exchanges, key=lambda one: one.seconds), job)
+
+
+def loop_code(loop: Loop, job: Job) -> list[str]:
+    """Once per loop: of the exchange that it can become, or of the part that gains most."""
+    if is_worth_joining(loop, job) and loop.together:
+        return code.lines(loop.together)
+    worth = [one for one in loop.exchanges if is_worth_it(one, job)]
+    if not worth:
+        return []
+    best = max(worth, key=lambda one: one.saved_share(job))
+    others = len(worth) - 1
+    more = [f"/* and so on, for {others} more exchange{'s' * (others > 1)} */"] if others else []
+    return code.lines(best) + more
 
 
 def of_the_run(seconds: float, job: Job) -> float:

@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 
 from rich.console import Console
 
 from tonari import output
 from tonari.advice import code
-from tonari.advice.exchanges import CountedCall, Exchange, Job
+from tonari.advice.exchanges import CountedCall, Exchange, Job, Loop
 from tonari.advice.rows import (
     advice,
     changes,
     heading,
     is_worth_it,
+    loop_advice,
+    loop_code,
     messages,
     neighbors,
     of_the_run,
@@ -32,27 +35,27 @@ def show(job: Job) -> None:
     for line in ["tonari: " + lines[0], *lines[1:]]:
         console.print(line)
     shown = [
-        one
-        for k, one in enumerate(job.exchanges)
-        if k < MOST_SHOWN or one.share(job) >= ALWAYS_SHOWN
+        loop
+        for k, loop in enumerate(job.loops)
+        if k < MOST_SHOWN or of_the_run(loop.seconds, job) >= ALWAYS_SHOWN
     ]
-    for one in shown:
+    for loop in shown:
         console.print()
-        for line in paragraph(one, job):
+        for line in paragraph(loop, job):
             console.print(line)
-    for line in [*left_out(job, job.exchanges[len(shown) :]), *map(counted(job), job.packings)]:
+    for line in [*left_out(job, job.loops[len(shown) :]), *map(counted(job), job.packings)]:
         console.print(line)
     for one in job.neighborhoods:
         console.print(counted(job)(one))
         console.print("  `tonari run` speeds it up, in the program as it is")
 
 
-def left_out(job: Job, exchanges: list[Exchange]) -> list[str]:
+def left_out(job: Job, loops: list[Loop]) -> list[str]:
     """What has no paragraph, with its share."""
-    seconds = job.left_out + sum(one.seconds for one in exchanges)
+    seconds = job.left_out + sum(loop.seconds for loop in loops)
     if of_the_run(seconds, job) < 0.0005:
         return [""]
-    named = f"{len(exchanges)} more kinds of exchange, and " if exchanges else ""
+    named = f"{len(loops)} more places, and " if loops else ""
     share = f"{100 * of_the_run(seconds, job):.1f} % of the run"
     return ["", f"left out: {named}what came less than three times: {share}", ""]
 
@@ -68,27 +71,59 @@ def counted(job: Job) -> Callable[[CountedCall], str]:
     return line
 
 
-def paragraph(one: Exchange, job: Job) -> list[str]:
-    """Where, what, how long, and what to do."""
-    where = f" in {one.function}" if one.function else ""
-    turn = f", pattern {one.number} of {one.patterns}" if one.patterns > 1 else ""
-    lines = [f"{one.site}{where}: {one.call}, {one.epochs:,} times{turn}"]
-    if one.callers:
-        lines.append(f"  called from {one.callers[0]}")
-    if one.is_steady:
-        lines.append(f"  {messages(one)} to {neighbors(one)}")
-        if one.same_sizes:
-            lines.append(f"  {changes(one)}")
-        if one.is_collective:
-            lines.append(f"  of {one.communicator} ranks it could send to")
-        lines += ["  " + line for line in times(one, job)]
-    else:
-        lines.append(f"  {neighbors(one)}: {100 * one.steady:.0f} % of the time comes again")
-        lines.append(f"  {100 * one.share(job):.1f} % of the run")
-    lines.append(f"  {advice(one, job)}")
+def paragraph(loop: Loop, job: Job) -> list[str]:
+    """Of a place: what ends there, how long it takes, and what to do."""
+    if len(loop.exchanges) > 1:
+        return several(loop, job)
+    [one] = loop.exchanges
+    lines = [f"{place(one)}: {one.call}, {one.epochs:,} times", *body(one, job)]
+    lines += wrapped(advice(one, job))
     if is_worth_it(one, job):
         lines += ["", *("    " + line for line in code.lines(one))]
     return lines
+
+
+def wrapped(sentence: str) -> list[str]:
+    return textwrap.wrap(sentence, 78, initial_indent="  ", subsequent_indent="  ")
+
+
+def place(one: Exchange) -> str:
+    return one.site + (f" in {one.function}" if one.function else "")
+
+
+def body(one: Exchange, job: Job) -> list[str]:
+    """Who sends what to whom, and how long that takes."""
+    lines = [f"  called from {one.callers[0]}"] if one.callers else []
+    if not one.is_steady:
+        return [
+            *lines,
+            f"  {neighbors(one)}: {100 * one.steady:.0f} % of the time comes again",
+            f"  {100 * one.share(job):.1f} % of the run",
+        ]
+    lines.append(f"  {messages(one)} to {neighbors(one)}")
+    if one.same_sizes:
+        lines.append(f"  {changes(one)}")
+    if one.is_collective:
+        lines.append(f"  of {one.communicator} ranks it could send to")
+    return lines + ["  " + line for line in times(one, job)]
+
+
+def several(loop: Loop, job: Job) -> list[str]:
+    """Exchanges at one place, a few lines each, and what they would be as one."""
+    first, count = loop.exchanges[0], len(loop.exchanges)
+    share = f"{100 * of_the_run(loop.seconds, job):.1f} % of the run"
+    lines = [f"{place(first)}: {first.call}, {count} kinds of exchange, {share}"]
+    for number, one in enumerate(loop.exchanges, 1):
+        lines += [f"  {number}. {one.epochs:,} times", *("   " + line for line in body(one, job))]
+    if loop.together and loop.together.tonari_us is not None and loop.parts > 1:
+        one = loop.together
+        lines += [
+            f"  {loop.parts} in turn, as one exchange with {messages(one)}",
+            f"  to {neighbors(one)}: by tonari {output.time(one.tonari_us)} ({one.how})",
+        ]
+    lines += wrapped(loop_advice(loop, job))
+    written = loop_code(loop, job)
+    return lines + (["", *("    " + line for line in written)] if written else [])
 
 
 def times(one: Exchange, job: Job) -> list[str]:
