@@ -2,6 +2,7 @@
 #include "sharing.hpp"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -21,6 +22,7 @@
 #include "planners/patterns/message_schedule.hpp"
 #include "planners/patterns/message_sharing.hpp"
 #include "planners/patterns/store_and_forward.hpp"
+#include "planners/patterns/thesis_sharing.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -56,6 +58,18 @@ Scheme forward(int dimensions) {
   return {"store-and-forward/" + std::to_string(dimensions), "",
           "store and forward, " + std::to_string(dimensions) + " dimensions",
           [dimensions](const CommunicationMatrix& m) { return store_and_forward(m, dimensions); }};
+}
+
+// The thesis as written, which is compared with only where it is named.
+std::vector<Scheme> thesis_schemes() {
+  std::vector<Scheme> list;
+  for (int phases : {1, 2})
+    list.push_back(
+        {"thesis-" + std::to_string(phases), "",
+         phases == 1 ? "the thesis's Phase I as written"
+                     : "the thesis's Phases I and II as written",
+         [phases](const CommunicationMatrix& m) { return combine(m, thesis_routes(m, phases)); }});
+  return list;
 }
 
 // Points of its front, its default last.
@@ -129,8 +143,9 @@ Scheme balanced_scheme(std::string variant, const BalanceOptions& options) {
 
 // One that is listed, or any point of balanced.
 Scheme find_scheme(int ranks, const std::string& name, const std::string& variant) {
-  for (Scheme& scheme : schemes(ranks))
-    if (scheme.name == name && scheme.variant == variant) return std::move(scheme);
+  for (std::vector<Scheme> list : {schemes(ranks), thesis_schemes()})
+    for (Scheme& scheme : list)
+      if (scheme.name == name && scheme.variant == variant) return std::move(scheme);
   if (name == "balanced" && names_a_balance(variant))
     return balanced_scheme(variant, balance_named(variant));
   fail(Errc::algorithm, "there is no scheme '", name, "' with variant '", variant, "' on ", ranks,
@@ -162,6 +177,12 @@ SharingAnswer analyze_within(const CommunicationMatrix& matrix, double words,
                 {"balanced", "", "",
                  [words](const CommunicationMatrix& m) { return within_words(m, words); }},
                 machine);
+}
+
+// outgoingSize of the thesis's algorithms, by rank, after Phase I and after both.
+std::pair<std::vector<int>, std::vector<int>> thesis_counts(const CommunicationMatrix& matrix) {
+  const ThesisSenders one = thesis_senders(matrix);
+  return {one.counted, thesis_helpers(second_hop_matrix(matrix, {one.sender})).counted};
 }
 
 CommunicationMatrix make_matrix(int ranks, const RanksIn& senders, const RanksIn& receivers,
@@ -212,6 +233,15 @@ void bind_sharing(nb::module_& m) {
         return list;
       },
       "ranks"_a, "Name, variant and summary of all that can be used on so many ranks.");
+  m.def(
+      "thesis_schemes",
+      [] {
+        std::vector<std::string> names;
+        for (const Scheme& s : thesis_schemes()) names.push_back(s.name);
+        return names;
+      },
+      "Names of the thesis's two phases as written: they can be used, too, on any number of "
+      "ranks.");
   bind_answer(m);
   nb::class_<CommunicationMatrix>(
       m, "CommunicationMatrix",
@@ -236,6 +266,8 @@ void bind_sharing(nb::module_& m) {
            "Who sends which blocks to whom, as text (src/planners/patterns/message_schedule.hpp).")
       .def("schedule_within", &schedule_within, "words"_a, nb::call_guard<nb::gil_scoped_release>(),
            "The same of what analyze_within counts.")
+      .def("thesis_counts", &thesis_counts, nb::call_guard<nb::gil_scoped_release>(),
+           "Messages by rank as the thesis's algorithms count them, after Phase I and after both.")
       .def("analyze_balanced", &analyze_balanced, "stages"_a, "price"_a, "words"_a, "machine"_a,
            nb::call_guard<nb::gil_scoped_release>(),
            "price: more words that one message less may cost; words: most of all, relative to "

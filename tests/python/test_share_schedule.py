@@ -88,7 +88,8 @@ def write_schedule(tonari, path, scheme, file):
     return printed(done), file.read_text()
 
 
-SCHEMES = ["direct", "store-and-forward/2", "forward-3", "sharing-1", "sharing-2"] + [
+THESIS = ["thesis-1", "thesis-2"]
+SCHEMES = ["direct", "store-and-forward/2", "forward-3", "sharing-1", "sharing-2", *THESIS] + [
     f"balanced/{point}"
     for point in (
         "2 stages",
@@ -161,6 +162,44 @@ def test_programs_run_what_is_written(tonari, matrix, tmp_path, mpi, ranks):
         words.append(f"tonari_schedule={file}")
         counts.append([sent[rank] for rank in range(ranks)])
     assert json.loads(jobs.succeeded(run(mpi, ranks, tmp_path, pairs, words))) == counts
+
+
+@jobs.needed
+@jobs.on_ranks([3, 5], [3, 5], [1, 2, 8])
+def test_programs_run_the_thesis(tonari, matrix, tmp_path, mpi, ranks):
+    pairs = pattern(ranks, 6)
+    words, counts = [], []
+    for scheme in THESIS:
+        file = tmp_path / f"{scheme}.txt"
+        _, text = write_schedule(tonari, matrix(pairs, ranks), scheme, file)
+        assert check(text, pairs, ranks) == ""
+        sent = Counter(sender for _, sender, _, _ in read(text)[1])
+        words.append(f"tonari_schedule={file}")
+        counts.append([sent[rank] for rank in range(ranks)])
+    assert json.loads(jobs.succeeded(run(mpi, ranks, tmp_path, pairs, words))) == counts
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_thesis_sends_what_its_table_says(tonari, matrix, tmp_path, seed):
+    """--thesis --schedule writes what Phase II makes; both phases are counted here once more."""
+    ranks, pairs, file = 40, pattern(40, seed), tmp_path / "s.txt"
+    path = matrix(pairs, ranks)
+    done = tonari("share", path, "--communication", "--thesis", "--schedule", str(file), "--json")
+    row = next(row for row in json.loads(printed(done)) if row["by"] == "thesis")
+    texts = {"phase_2": file.read_text()}
+    _, texts["phase_1"] = write_schedule(tonari, path, "thesis-1", tmp_path / "1.txt")
+    _, texts["initial"] = write_schedule(tonari, path, "direct", tmp_path / "0.txt")
+    for phase, text in texts.items():
+        assert check(text, pairs, ranks) == ""
+        messages = read(text)[1]
+        sent = Counter(sender for _, sender, _, _ in messages)
+        assert row[f"average_messages_{phase}"] == pytest.approx(len(messages) / ranks)
+        assert row[f"bottleneck_messages_{phase}"] == max(sent.values())
+    between = [message[1:3] for message in read(texts["phase_1"])[1]]
+    extra = sum(pair not in pairs for pair in between)
+    assert row["average_overhead"] == pytest.approx(extra / ranks)
+    most = [row[f"bottleneck_messages_{phase}"] for phase in ("initial", "phase_1", "phase_2")]
+    assert most[0] > most[1] > most[2]
 
 
 @jobs.needed

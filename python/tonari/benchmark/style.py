@@ -44,6 +44,7 @@ COLORS = {
     **dict.fromkeys(("shift", "common-neighborhood", "group", "plan"), SKY),
     **dict.fromkeys(("additive-basis", "joint-basis", "node-aware", "node", "general"), PURPLE),
     **dict.fromkeys(("message-sharing", "sharing-1", "sharing-2", "zero-byte", "basic"), PURPLE),
+    **dict.fromkeys(("thesis-1", "thesis-2"), ORANGE),
     **dict.fromkeys(("array", "plain loops"), BLUE),
     **dict.fromkeys(("brick", "tiled loops"), GREEN),
     **dict.fromkeys(("mapped", "mapped ghosts"), PURPLE),

@@ -14,6 +14,7 @@ from tonari import output
 from tonari.benchmark.plot import check_file
 from tonari.benchmark.report import report
 from tonari.commands.options import Json, Machine, Output
+from tonari.commands.share_thesis import share_thesis
 from tonari.communication import Communication, read_communication, read_product
 from tonari.core import core
 from tonari.errors import ALGORITHM, FILE, Error
@@ -32,11 +33,11 @@ def register(app: typer.Typer) -> None:
 
 
 def share(
-    path: Annotated[
-        str,
+    paths: Annotated[
+        list[str],
         typer.Argument(
-            metavar="FILE",
-            help="Matrix Market file or METIS graph, plain or .gz.",
+            metavar="FILE...",
+            help="Matrix Market file or METIS graph, plain or .gz; several with --thesis.",
             show_default=False,
         ),
     ],
@@ -69,7 +70,7 @@ def share(
         typer.Option(
             metavar="S,S,...",
             help="direct, store-and-forward/2, ..., sharing-1, sharing-2, balanced, "
-            "balanced/3 stages price 5, ...; default: all.",
+            "balanced/3 stages price 5, ..., or thesis-1, thesis-2; default: all but these two.",
         ),
     ] = "",
     machine: Machine = "",
@@ -78,6 +79,14 @@ def share(
         typer.Option(
             "--front",
             help="Plan balanced with every setting, and compare the best with each other scheme.",
+        ),
+    ] = False,
+    thesis: Annotated[
+        bool,
+        typer.Option(
+            "--thesis",
+            help="Message sharing exactly as its thesis has it, beside tonari's: messages before "
+            "and after both phases; of several files, their geometric means, too.",
         ),
     ] = False,
     schedule: Annotated[
@@ -109,6 +118,8 @@ def share(
     Example:  tonari share matrix.mtx.gz --parts 512 --plot messages.svg
 
     Example:  tonari share words512.mtx --communication --json
+
+    Example:  tonari share --thesis --communication sparsine.mtx.gz fe_pwt.mtx.gz
     """
     if communication and partition:
         raise typer.BadParameter(
@@ -116,12 +127,34 @@ def share(
         )
     if plot:
         check_file(plot)
-    with output.status(f"reading {path}") as status:
-        pattern = (
-            read_communication(path, parts)
-            if communication
-            else read_product(path, parts, partition)
+
+    def read(path: str) -> Communication:
+        if communication:
+            return read_communication(path, parts)
+        return read_product(path, parts, partition)
+
+    if thesis:
+        if schemes or front or machine:
+            raise typer.BadParameter(
+                "--thesis compares schemes of its own by their messages; leave out --schemes, "
+                "--front and --machine"
+            )
+        share_thesis(
+            paths,
+            read,
+            write_schedule,
+            schedule=schedule,
+            partition=partition,
+            json=json,
+            file=file,
+            plot=plot,
         )
+        return
+    if len(paths) > 1:
+        raise typer.BadParameter(f"here are {len(paths)} files; give one, or add --thesis")
+    (path,) = paths
+    with output.status(f"reading {path}") as status:
+        pattern = read(path)
         status.update(f"planning for {pattern.ranks:,} ranks")
         answers = analyze(pattern, schemes, machine)
         settings = analyze_settings(pattern, answers, machine) if front else []
@@ -232,7 +265,8 @@ def _inputs(pattern: Communication, machine: str) -> tuple[Any, Any]:
 def _chosen(known: list[tuple[str, str, str]], schemes: str) -> list[tuple[str, str]]:
     asked = [core().current_name(name) for name in schemes.split(",")]
     names = asked if schemes else [name for name, _, _ in known]
-    there = dict.fromkeys(name for name, _, _ in known)
+    thesis = core().thesis_schemes()
+    there = dict.fromkeys([*(name for name, _, _ in known), *thesis])
     points = [name for name in names if name.startswith(POINT) and "balanced" in there]
     for name in names:
         if name not in there and name not in points:
@@ -242,6 +276,7 @@ def _chosen(known: list[tuple[str, str, str]], schemes: str) -> list[tuple[str, 
                 ALGORITHM,
             )
     listed = [(name, variant) for name, variant, _ in known if name in names]
+    listed += [(name, "") for name in thesis if name in names]
     return listed + [("balanced", point.removeprefix(POINT)) for point in points]
 
 
