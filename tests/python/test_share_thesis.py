@@ -116,6 +116,24 @@ def test_table_6_2_of_figure_2_3(tonari, file):
     assert not any("Geometric" in line for line in lines)
 
 
+def test_section_2_1(tonari, tmp_path):
+    """Fig. 2.1: row 6 has columns 1, 2, 5 and 6, and two consecutive columns are of one processor.
+    So P_1 sends its part of y_6 to P_3, and nobody anything else."""
+    matrix, parts = tmp_path / "a.mtx", tmp_path / "a.part"
+    cells = [(i, i) for i in range(1, 9)] + [(6, 1), (6, 2), (6, 5)]
+    lines = "".join(f"{i} {j}\n" for i, j in cells)
+    head = "%%MatrixMarket matrix coordinate pattern general\n"
+    matrix.write_text(f"{head}8 8 {len(cells)}\n{lines}")
+    parts.write_text("0\n0\n1\n1\n2\n2\n3\n3\n")
+    arguments = ["share", "--thesis", str(matrix), "--partition", str(parts), "--json"]
+    row = json.loads(printed(tonari(*arguments)))[0]
+    assert (row["name"], row["ranks"]) == ("a", 4)
+    assert row["average_messages_initial"] == 1 / 4
+    schedule = tmp_path / "s.txt"
+    printed(tonari(*arguments, "--schedule", str(schedule)))
+    assert schedule.read_text().splitlines()[3:] == ["0 0 2: 0-2"]
+
+
 def test_figure_4_2(tonari, file):
     """Both send half of their six messages, and one to each other, which they do not count."""
     pairs = {(a, t) for a in (0, 1) for t in range(2, 8)}

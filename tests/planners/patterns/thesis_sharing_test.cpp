@@ -62,6 +62,19 @@ TEST(ThesisSharing, Figure42) {
   EXPECT_EQ(planned(m, 1).metrics(m).sent, (std::vector<int>{4, 4, 0, 0, 0, 0, 0, 0}));
 }
 
+// Figs. 4.3 to 4.5: SendSet(0) = {1,2,3} and SendSet(3) = {0,1,2} have 1 and 2 in common, and each
+// rank is the sender of its own. Then alpha = (2 + 0) / 2, in ascending order of targets.
+TEST(ThesisSharing, Figures43To45) {
+  const CommunicationMatrix m = matrix_of(
+      4, {{0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 2}, {2, 1}, {2, 3}, {3, 0}, {3, 1}, {3, 2}});
+  ThesisSenders state = thesis_start(m);
+  EXPECT_EQ(state.sender, (Numbers{0, 0, 0, 1, 1, 2, 2, 3, 3, 3}));
+  EXPECT_EQ(state.counted, (Numbers{3, 2, 2, 3}));
+  thesis_pair(m, 0, 3, state);
+  EXPECT_EQ(state.sender, (Numbers{3, 0, 0, 1, 1, 2, 2, 3, 3, 0}));
+  EXPECT_EQ(state.counted, (Numbers{2, 2, 2, 2}));
+}
+
 // §4.2.2: 100 and 80 messages. Of 10 common ones all go to the friend, of 40 alpha = 30.
 TEST(ThesisSharing, TheExamplesOfSection422) {
   for (const auto& [common, most, other] : {std::tuple(10, 90, 80), {40, 70, 70}}) {
