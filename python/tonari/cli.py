@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 from importlib import import_module
@@ -14,6 +15,7 @@ from typer.core import TyperGroup
 from tonari import __version__, completion
 from tonari import help as helping
 from tonari.errors import Error
+from tonari.interruptible import Interrupted
 from tonari.suggestion import did_you_mean
 
 # Modules of tonari.commands, in the order of the help; each has register(app).
@@ -106,6 +108,9 @@ def main(arguments: list[str] | None = None) -> int:
         return _complain(str(error), 1)
     except typer.Abort:
         return _complain("stopped", 130)
+    except Interrupted as stop:
+        atexit.register(_leave, 130)  # threads may be at work in what is about to be taken down
+        return _complain(str(stop), 130)
     except BrokenPipeError:  # the reader had enough: tonari plan ... | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -117,6 +122,12 @@ def _sentence(error: typer.TyperException) -> str:
     option = error.option_name
     near = did_you_mean(option, error.possibilities or [])
     return f"there is no option {option}{near or '; --help lists all'}"
+
+
+def _leave(status: int) -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
 
 
 def _complain(sentence: str, status: int) -> int:

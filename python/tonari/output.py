@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.status import Status
 from rich.table import Table
-
 
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
@@ -24,6 +25,23 @@ def console() -> Console:
 def status(text: str) -> Status:
     """What is going on, on standard error while it lasts; nothing where that is no terminal."""
     return Console(stderr=True).status(text)
+
+
+@contextmanager
+def progress(text: str, total: int) -> Iterator[Callable[[], None]]:
+    """A bar on standard error while it lasts, which what it gives moves by one; nothing where that
+    is no terminal, or without a text."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(
+        *columns,
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not text or not console.is_terminal,
+    ) as bar:
+        task = bar.add_task(text, total=total)
+        yield lambda: bar.advance(task)
 
 
 def print_json(rows: Iterable[Mapping[str, Any]]) -> None:

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tonari import output
+from tonari import interruptible, output
 from tonari.benchmark.plot import check_file
 from tonari.benchmark.report import report
 from tonari.commands.options import Json, Machine, Output
@@ -24,7 +24,6 @@ from tonari.suggestion import did_you_mean
 from tonari.views.share import show, show_front
 
 POINT = "balanced/"  # goes on with the stages, the price and the words of a point on its front
-THREADS = 2  # each plans and prices one scheme, without the interpreter's lock
 
 
 def register(app: typer.Typer) -> None:
@@ -153,18 +152,23 @@ def share(
     if len(paths) > 1:
         raise typer.BadParameter(f"here are {len(paths)} files; give one, or add --thesis")
     (path,) = paths
-    with output.status(f"reading {path}") as status:
-        pattern = read(path)
-        status.update(f"planning for {pattern.ranks:,} ranks")
-        answers = analyze(pattern, schemes, machine)
-        settings = analyze_settings(pattern, answers, machine) if front else []
-        others = [answer for answer in answers if answer.scheme not in ("direct", "balanced")]
-        comparisons = compare(others, settings) if front else []
-        files: dict[Point, Path] = {}
-        if schedule and front:
-            status.update(f"writing schedules to {schedule}")
-            files = write_front(pattern, points(comparisons), schedule)
-        elif schedule:
+    try:
+        with output.status(f"reading {path}"):
+            pattern = read(path)
+    except KeyboardInterrupt:
+        raise interruptible.Interrupted(
+            f"stopped; {path} is not read, and nothing is planned"
+        ) from None
+    doing = f"planning for {pattern.ranks:,} ranks"
+    answers = analyze(pattern, schemes, machine, doing)
+    settings = analyze_settings(pattern, answers, machine, f"{doing}, the front") if front else []
+    others = [answer for answer in answers if answer.scheme not in ("direct", "balanced")]
+    comparisons = compare(others, settings) if front else []
+    files: dict[Point, Path] = {}
+    if schedule and front:
+        files = write_front(pattern, points(comparisons), schedule)
+    elif schedule:
+        with output.status(f"writing {schedule}"):
             write_schedule(pattern, schemes, schedule)
     rows = [json_row(answer, pattern.ranks) for answer in answers]
     rows += [
@@ -189,12 +193,19 @@ def share(
     )
 
 
-def analyze(pattern: Communication, schemes: str = "", machine: str = "") -> list[Any]:
-    """An answer per scheme, balanced at several points of its front, its default last."""
+def analyze(
+    pattern: Communication, schemes: str = "", machine: str = "", doing: str = ""
+) -> list[Any]:
+    """An answer per scheme, balanced at several points of its front, its default last. doing: what
+    a bar says."""
     chosen = _chosen(core().sharing_schemes(pattern.ranks), schemes)
     matrix, model = _inputs(pattern, machine)
-    with ThreadPoolExecutor(THREADS) as pool:
-        return list(pool.map(lambda scheme: matrix.analyze(*scheme, model), chosen))
+    return interruptible.run(
+        lambda scheme: matrix.analyze(*scheme, model),
+        chosen,
+        doing=doing,
+        left_out=lambda missing: f"stopped; {missing} of {len(chosen)} schemes are not planned",
+    )
 
 
 def write_schedule(pattern: Communication, schemes: str, path: Path) -> None:
@@ -217,29 +228,42 @@ def write_front(pattern: Communication, front: Sequence[Point], folder: Path) ->
         raise Error(f"{folder}: cannot make a folder: {error.strerror}", FILE) from error
     matrix, _ = _inputs(pattern, "")
 
-    def write(point: Point) -> Path:
-        path = folder / f"{point.name()}.txt"
+    def text(point: Point) -> str:
         if isinstance(point, Limit):
-            _write(path, matrix.schedule_within(point.words))
-        else:
-            _write(path, matrix.schedule("balanced", str(point)))
-        return path
+            return str(matrix.schedule_within(point.words))
+        return str(matrix.schedule("balanced", str(point)))
 
-    with ThreadPoolExecutor(THREADS) as pool:
-        return dict(zip(front, pool.map(write, front), strict=True))
+    files = {point: folder / f"{point.name()}.txt" for point in front}
+    interruptible.run(
+        text,
+        front,
+        doing=f"writing schedules to {folder}",
+        left_out=lambda missing: (
+            f"stopped; {missing} of {len(front)} schedules are not in "
+            f"{folder}, and those there are whole"
+        ),
+        finish=lambda point, found: _write(files[point], found),
+    )
+    return files
 
 
 def _write(path: Path, text: str) -> None:
+    """The whole file or none, even if Ctrl-C comes in between."""
+    part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.write_text(text, encoding="ascii")
+        part.write_text(text, encoding="ascii")
+        part.replace(path)
     except OSError as error:
         raise Error(f"{path}: cannot write the schedule: {error.strerror}", FILE) from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def analyze_settings(
-    pattern: Communication, answers: list[Any], machine: str = ""
+    pattern: Communication, answers: list[Any], machine: str = "", doing: str = ""
 ) -> list[tuple[Point, Any]]:
-    """balanced with all of SETTINGS, and within the words of each other scheme that is given."""
+    """balanced with all of SETTINGS, and within the words of each other scheme that is given.
+    doing: what a bar says."""
     matrix, model = _inputs(pattern, machine)
     others = (answer for answer in answers if answer.scheme not in ("direct", "balanced"))
     limits = sorted({max(answer.words, 1.0) for answer in others})
@@ -250,8 +274,20 @@ def analyze_settings(
             return matrix.analyze_within(point.words, model)
         return matrix.analyze_balanced(point.stages, point.price, point.words, model)
 
-    with ThreadPoolExecutor(THREADS) as pool:
-        return list(zip(every, pool.map(plan, every)))
+    return list(
+        zip(
+            every,
+            interruptible.run(
+                plan,
+                every,
+                doing=doing,
+                left_out=lambda missing: (
+                    f"stopped; {missing} of {len(every)} points of the front are not planned"
+                ),
+            ),
+            strict=True,
+        )
+    )
 
 
 def _inputs(pattern: Communication, machine: str) -> tuple[Any, Any]:
