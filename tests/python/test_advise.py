@@ -514,9 +514,10 @@ int main(void) {
   for (int k = 0; k < to; ++k) printf("%%d to %%d\\n", me, destinations_seen[k]);
   for (int k = 0; k < from; ++k) {
     const long place = %s, bytes = %s;
-    int right = 1;
-    for (long e = place; e < place + bytes; ++e) right &= recvbuf[e] == sources_seen[k] + 1;
-    printf("%%d from %%d: %%ld bytes, %%s\\n", me, sources_seen[k], bytes, right ? "right" : "wrong");
+    const char* said = "right";
+    for (long e = place; e < place + bytes; ++e)
+      if (recvbuf[e] != sources_seen[k] + 1) said = "wrong";
+    printf("%%d from %%d: %%ld bytes, %%s\\n", me, sources_seen[k], bytes, said);
   }
   tonari_request_free(&halo);
   tonari_neighborhood_free(&near);
