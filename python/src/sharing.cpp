@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -23,6 +24,7 @@
 #include "planners/patterns/message_sharing.hpp"
 #include "planners/patterns/store_and_forward.hpp"
 #include "planners/patterns/thesis_sharing.hpp"
+#include "planners/patterns/value_ways.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -40,12 +42,19 @@ struct Scheme {
   std::function<MessageSchedule(const CommunicationMatrix&)> make;
 };
 
+// A matrix, and the sums that its words are parts of, if they are known.
+struct Pattern : CommunicationMatrix {
+  std::vector<NeededValue> sums = {};
+};
+
 struct SharingAnswer {
   std::string scheme, variant, summary;
   ScheduleMetrics metrics;
   // overhead: between ranks that have nothing for each other in the pattern
   std::size_t messages = 0, overhead = 0;
   double predicted = 0, planning = 0;  // seconds: of an exchange, and what it took to plan it
+  // where ranks on the way add what they get for one sum; 0: sums are not known
+  std::size_t added_words = 0, added_messages = 0;
 };
 
 Scheme sharing(int phases) {
@@ -116,8 +125,14 @@ double price(const CommunicationMatrix& matrix, const MessageSchedule& schedule,
   return simulate(schedule_plans(matrix, schedule), [bytes](Slice) { return bytes; }, machine);
 }
 
-SharingAnswer answer(const CommunicationMatrix& matrix, const Scheme& scheme,
-                     const LogGP& machine) {
+void add_on_the_way(const Pattern& matrix, const MessageSchedule& schedule, SharingAnswer& answer) {
+  std::set<std::tuple<std::int32_t, std::int32_t, std::int32_t>> messages;
+  for (const ValueHop& hop : value_ways(Flowing::sums, matrix, schedule, matrix.sums))
+    ++answer.added_words, messages.emplace(hop.stage, hop.from, hop.to);
+  answer.added_messages = messages.size();
+}
+
+SharingAnswer answer(const Pattern& matrix, const Scheme& scheme, const LogGP& machine) {
   const auto begin = std::chrono::steady_clock::now();
   const MessageSchedule schedule = scheme.make(matrix);
   const double planning =
@@ -133,6 +148,7 @@ SharingAnswer answer(const CommunicationMatrix& matrix, const Scheme& scheme,
   for (const CombinedMessage& m : schedule.messages())
     answer.overhead += matrix.find(m.from, m.to) == CommunicationMatrix::none;
   answer.predicted = price(matrix, schedule, machine);
+  add_on_the_way(matrix, schedule, answer);
   return answer;
 }
 
@@ -152,8 +168,8 @@ Scheme find_scheme(int ranks, const std::string& name, const std::string& varian
        " ranks");
 }
 
-SharingAnswer analyze(const CommunicationMatrix& matrix, const std::string& name,
-                      const std::string& variant, const LogGP& machine) {
+SharingAnswer analyze(const Pattern& matrix, const std::string& name, const std::string& variant,
+                      const LogGP& machine) {
   return answer(matrix, find_scheme(matrix.ranks(), name, variant), machine);
 }
 
@@ -166,13 +182,12 @@ std::string schedule_within(const CommunicationMatrix& matrix, double words) {
   return schedule_text(matrix, within_words(matrix, words));
 }
 
-SharingAnswer analyze_balanced(const CommunicationMatrix& matrix, int stages, double price,
-                               double words, const LogGP& machine) {
+SharingAnswer analyze_balanced(const Pattern& matrix, int stages, double price, double words,
+                               const LogGP& machine) {
   return answer(matrix, balanced_scheme("", {stages, price, words}), machine);
 }
 
-SharingAnswer analyze_within(const CommunicationMatrix& matrix, double words,
-                             const LogGP& machine) {
+SharingAnswer analyze_within(const Pattern& matrix, double words, const LogGP& machine) {
   return answer(matrix,
                 {"balanced", "", "",
                  [words](const CommunicationMatrix& m) { return within_words(m, words); }},
@@ -194,6 +209,23 @@ CommunicationMatrix make_matrix(int ranks, const RanksIn& senders, const RanksIn
   for (std::size_t k = 0; k < flows.size(); ++k)
     flows[k] = {senders.data()[k], receivers.data()[k], words.data()[k]};
   return CommunicationMatrix(ranks, flows);
+}
+
+// parts: of which sum, ascending, and who has it; owners: of each sum.
+std::vector<NeededValue> make_sums(int ranks, const RanksIn& sums, const RanksIn& parts,
+                                   const RanksIn& owners) {
+  const auto is_rank = [ranks](std::int32_t rank) { return rank >= 0 && rank < ranks; };
+  std::vector<NeededValue> made(owners.shape(0));
+  for (std::size_t v = 0; v < made.size(); ++v) made[v].owner = owners.data()[v];
+  bool right =
+      sums.shape(0) == parts.shape(0) && std::ranges::all_of(made, is_rank, &NeededValue::owner);
+  for (std::size_t k = 0; right && k < sums.shape(0); ++k) {
+    const auto sum = static_cast<std::size_t>(sums.data()[k]);
+    right = sum < made.size() && is_rank(parts.data()[k]);
+    if (right) made[sum].targets.push_back(parts.data()[k]);
+  }
+  if (!right) fail(Errc::argument, "the parts of sums name a rank or a sum that there is not");
+  return made;
 }
 
 void bind_answer(nb::module_& m) {
@@ -218,6 +250,9 @@ void bind_answer(nb::module_& m) {
                    [](const SharingAnswer& a) { return a.metrics.most_words_received; })
       .def_prop_ro("stages", [](const SharingAnswer& a) { return a.metrics.stages; })
       .def_prop_ro("delivered", [](const SharingAnswer& a) { return a.metrics.delivered; })
+      .def_ro("added_words", &SharingAnswer::added_words,
+              "Of all ranks, where ranks on the way add; 0 if the sums are not known.")
+      .def_ro("added_messages", &SharingAnswer::added_messages)
       .def_prop_ro("predicted_us", [](const SharingAnswer& a) { return a.predicted * 1e6; })
       .def_prop_ro("planning_ms", [](const SharingAnswer& a) { return a.planning * 1e3; });
 }
@@ -243,31 +278,44 @@ void bind_sharing(nb::module_& m) {
       "Names of the thesis's two phases as written: they can be used, too, on any number of "
       "ranks.");
   bind_answer(m);
-  nb::class_<CommunicationMatrix>(
-      m, "CommunicationMatrix",
-      "Who sends how many words to whom; what a rank has for itself is dropped.")
+  nb::class_<Pattern>(m, "CommunicationMatrix",
+                      "Who sends how many words to whom; what a rank has for itself is dropped.")
       .def(
           "__init__",
-          [](CommunicationMatrix* self, int ranks, RanksIn senders, RanksIn receivers,
-             WordsIn words) {
-            new (self) CommunicationMatrix(make_matrix(ranks, senders, receivers, words));
+          [](Pattern* self, int ranks, RanksIn senders, RanksIn receivers, WordsIn words) {
+            new (self) Pattern{make_matrix(ranks, senders, receivers, words)};
           },
           "ranks"_a, "senders"_a, "receivers"_a, "words"_a)
-      .def_prop_ro("ranks", &CommunicationMatrix::ranks)
-      .def_prop_ro("blocks", &CommunicationMatrix::blocks)
-      .def_prop_ro("words",
-                   [](const CommunicationMatrix& matrix) { return matrix.statistics().words; })
-      .def_prop_ro(
-          "most_words_sent",
-          [](const CommunicationMatrix& matrix) { return matrix.statistics().most_words_sent; })
+      .def(
+          "know_sums",
+          [](Pattern& self, RanksIn sums, RanksIn parts, RanksIn owners) {
+            self.sums = make_sums(self.ranks(), sums, parts, owners);
+          },
+          "sums"_a, "parts"_a, "owners"_a,
+          "Each part of a sum is a word: of which sum, and from which rank. owners: of each sum.")
+      .def_prop_ro("ranks", [](const Pattern& matrix) { return matrix.ranks(); })
+      .def_prop_ro("blocks", [](const Pattern& matrix) { return matrix.blocks(); })
+      .def_prop_ro("words", [](const Pattern& matrix) { return matrix.statistics().words; })
+      .def_prop_ro("most_words_sent",
+                   [](const Pattern& matrix) { return matrix.statistics().most_words_sent; })
       .def("analyze", &analyze, "scheme"_a, "variant"_a, "machine"_a,
            nb::call_guard<nb::gil_scoped_release>())
-      .def("schedule", &schedule, "scheme"_a, "variant"_a, nb::call_guard<nb::gil_scoped_release>(),
-           "Who sends which blocks to whom, as text (src/planners/patterns/message_schedule.hpp).")
-      .def("schedule_within", &schedule_within, "words"_a, nb::call_guard<nb::gil_scoped_release>(),
-           "The same of what analyze_within counts.")
-      .def("thesis_counts", &thesis_counts, nb::call_guard<nb::gil_scoped_release>(),
-           "Messages by rank as the thesis's algorithms count them, after Phase I and after both.")
+      .def(
+          "schedule",
+          [](const Pattern& matrix, const std::string& scheme, const std::string& variant) {
+            return schedule(matrix, scheme, variant);
+          },
+          "scheme"_a, "variant"_a, nb::call_guard<nb::gil_scoped_release>(),
+          "Who sends which blocks to whom, as text (src/planners/patterns/message_schedule.hpp).")
+      .def(
+          "schedule_within",
+          [](const Pattern& matrix, double words) { return schedule_within(matrix, words); },
+          "words"_a, nb::call_guard<nb::gil_scoped_release>(),
+          "The same of what analyze_within counts.")
+      .def(
+          "thesis_counts", [](const Pattern& matrix) { return thesis_counts(matrix); },
+          nb::call_guard<nb::gil_scoped_release>(),
+          "Messages by rank as the thesis's algorithms count them, after Phase I and after both.")
       .def("analyze_balanced", &analyze_balanced, "stages"_a, "price"_a, "words"_a, "machine"_a,
            nb::call_guard<nb::gil_scoped_release>(),
            "price: more words that one message less may cost; words: most of all, relative to "

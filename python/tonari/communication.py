@@ -22,6 +22,7 @@ class Communication:
     itself.
 
     about  what the file is and how it was read
+    sums   of a product: what the words are parts of
     """
 
     ranks: int
@@ -29,6 +30,16 @@ class Communication:
     receivers: np.ndarray  # int32
     words: np.ndarray  # uint64
     about: str
+    sums: Sums | None = None
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Rank parts[e] has a part of y_i, i = rows[e], which owners[i] adds up. Ascending by row."""
+
+    rows: np.ndarray  # int32
+    parts: np.ndarray  # int32
+    owners: np.ndarray  # int32
 
 
 def read_matrix(path: str, *, counts: bool = False, signed: bool = False) -> Matrix:
@@ -98,7 +109,18 @@ def read_product(
         )
     senders, receivers, words = column_parallel(matrix, owners)
     about = f"matrix of {size:,} rows, {len(matrix.rows):,} nonzeros, {how}"
-    return _communication(ranks, senders, receivers, words, about, path)
+    sums = partial_sums(matrix, owners)
+    return _communication(ranks, senders, receivers, words, about, path, sums)
+
+
+def partial_sums(matrix: Matrix, owners: np.ndarray) -> Sums:
+    """The parts of the sums of y = A x by columns."""
+    ranks = int(owners.max()) + 1
+    partial = np.unique(
+        matrix.rows * ranks + owners[matrix.columns]
+    )  # row i and a rank that has something for y_i
+    rows, parts = partial // ranks, partial % ranks
+    return Sums(rows.astype(np.int32), parts.astype(np.int32), owners.astype(np.int32))
 
 
 def column_parallel(
@@ -107,10 +129,8 @@ def column_parallel(
     """y = A x, column j and the entries j of x and y on rank owners[j]. A rank adds up what its
     columns give to y_i; one word then goes to the owner of y_i. Senders, receivers and words."""
     ranks = int(owners.max()) + 1
-    partial = np.unique(
-        matrix.rows * ranks + owners[matrix.columns]
-    )  # row i and a rank that has something for y_i
-    receivers, senders = owners[partial // ranks], partial % ranks
+    sums = partial_sums(matrix, owners)
+    receivers, senders = owners[sums.rows], sums.parts.astype(np.int64)
     away = senders != receivers
     pairs, words = np.unique(senders[away] * ranks + receivers[away], return_counts=True)
     return pairs // ranks, pairs % ranks, words
@@ -125,10 +145,21 @@ def row_parallel(matrix: Matrix, owners: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def _communication(
-    ranks: int, senders: np.ndarray, receivers: np.ndarray, words: np.ndarray, about: str, path: str
+    ranks: int,
+    senders: np.ndarray,
+    receivers: np.ndarray,
+    words: np.ndarray,
+    about: str,
+    path: str,
+    sums: Sums | None = None,
 ) -> Communication:
     if ranks > MOST_RANKS:
         raise Error(f"{path} would need {ranks:,} ranks; {MOST_RANKS:,} are the most", TOPOLOGY)
     return Communication(
-        ranks, senders.astype(np.int32), receivers.astype(np.int32), words.astype(np.uint64), about
+        ranks,
+        senders.astype(np.int32),
+        receivers.astype(np.int32),
+        words.astype(np.uint64),
+        about,
+        sums,
     )

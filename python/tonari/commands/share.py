@@ -170,10 +170,8 @@ def share(
     elif schedule:
         with output.status(f"writing {schedule}"):
             write_schedule(pattern, schemes, schedule)
-    rows = [json_row(answer, pattern.ranks) for answer in answers]
-    rows += [
-        json_row(answer, pattern.ranks) | {"variant": str(setting)} for setting, answer in settings
-    ]
+    rows = [json_row(answer, pattern) for answer in answers]
+    rows += [json_row(answer, pattern) | {"variant": str(setting)} for setting, answer in settings]
     if schedule and front:
         written = [""] * len(answers) + [str(files.get(setting, "")) for setting, _ in settings]
         rows = [row | {"schedule": file} for row, file in zip(rows, written, strict=True)]
@@ -293,9 +291,10 @@ def analyze_settings(
 def _inputs(pattern: Communication, machine: str) -> tuple[Any, Any]:
     c = core()
     model = c.read_machine_file(machine) if machine else c.LogGP()
-    return c.CommunicationMatrix(
-        pattern.ranks, pattern.senders, pattern.receivers, pattern.words
-    ), model
+    matrix = c.CommunicationMatrix(pattern.ranks, pattern.senders, pattern.receivers, pattern.words)
+    if pattern.sums:
+        matrix.know_sums(pattern.sums.rows, pattern.sums.parts, pattern.sums.owners)
+    return matrix, model
 
 
 def _chosen(known: list[tuple[str, str, str]], schemes: str) -> list[tuple[str, str]]:
@@ -316,7 +315,9 @@ def _chosen(known: list[tuple[str, str, str]], schemes: str) -> list[tuple[str, 
     return listed + [("balanced", point.removeprefix(POINT)) for point in points]
 
 
-def json_row(answer: Any, ranks: int) -> dict[str, Any]:
+def json_row(answer: Any, pattern: Communication) -> dict[str, Any]:
+    ranks, direct = pattern.ranks, max(int(pattern.words.sum()), 1)
+    known = pattern.sums is not None
     return {
         "scheme": answer.scheme,
         "variant": answer.variant,
@@ -332,4 +333,6 @@ def json_row(answer: Any, ranks: int) -> dict[str, Any]:
         "predicted_us": answer.predicted_us,
         "planning_ms": answer.planning_ms,
         "delivered": answer.delivered,
+        "added_words": answer.added_words / direct if known else None,
+        "added_messages": answer.added_messages / ranks if known else None,
     }
