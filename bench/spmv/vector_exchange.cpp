@@ -103,8 +103,9 @@ class OneShotCalls : public Way {
 }  // namespace
 
 const std::vector<std::string>& route_names() {
-  static const std::vector<std::string> names{"vector/direct", "vector/store-and-forward/2",
-                                              "vector/node", "vector/auto"};
+  static const std::vector<std::string> names{"vector/direct",   "vector/store-and-forward/2",
+                                              "vector/balanced", "vector/message-sharing",
+                                              "vector/node",     "vector/auto"};
   return names;
 }
 

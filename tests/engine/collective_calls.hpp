@@ -367,6 +367,8 @@ inline const Named calls[] = {
     named<InPlaceOnce>("InPlaceOnce"),
     named<MakeVector>("VectorDirect", "direct"),
     named<MakeVector>("VectorAuto", "auto"),
+    named<MakeVector>("VectorBalanced", "balanced"),
+    named<MakeVector>("VectorMessageSharing", "message-sharing"),
     named<VectorInit>("VectorForwardOff", false, "off"),
     named<VectorInit>("VectorReverseMeasure", true, "measure"),
     named<VectorOnce>("VectorOnce"),

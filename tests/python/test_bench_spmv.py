@@ -97,7 +97,8 @@ def test_every_candidate_delivers(mpi: str, matrix: str) -> None:
             members = {row["candidate"]: row for row in of_kind}
             names = list(members)
             forward = ["vector/store-and-forward/2"] if ranks > 3 else []
-            routes = ["vector/direct", *forward, "vector/node", "vector/auto"]
+            planned = ["vector/balanced", "vector/message-sharing"]
+            routes = ["vector/direct", *forward, *planned, "vector/node", "vector/auto"]
             assert [name for name in names if name in PLAIN] == PLAIN
             assert names[-len(routes) :] == routes
             assert "auto" in names and ("linear" in names) == (

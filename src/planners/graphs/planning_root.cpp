@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <new>
 #include <utility>
 
 #include "base/error.hpp"
@@ -108,18 +109,21 @@ class PlanningRoots {
     for (std::size_t k : bsp_.receivers())
       for (const BspMessage& message : bsp_.inbox(k))
         read(message, patterns[static_cast<std::size_t>(message.words[0])]);
-    bool failed = false;
+    enum Failure : Word { none, memory, other };
+    Word failed = none;
     try {
       for (std::size_t j = 0; j < planners_.size(); ++j)
         if (!patterns[j].empty()) answer(j, std::move(patterns[j]));
+    } catch (const std::bad_alloc&) {
+      failed = memory;
     } catch (const std::exception&) {
-      failed = true;
+      failed = other;
     }
-    failed = bsp_.max(Word{failed}) != 0;
+    failed = bsp_.max(failed);
     bsp_.exchange();  // also then, so that no message is left for the next planner
-    if (failed)
-      fail(Errc::internal,
-           "a rank could not plan the whole pattern for all; it may be out of memory");
+    if (failed == memory)
+      fail(Errc::memory, "a rank that plans the whole pattern for all is out of memory");
+    if (failed != none) fail(Errc::internal, "a rank could not plan the whole pattern for all");
     for (std::size_t k : bsp_.receivers())
       for (const BspMessage& message : bsp_.inbox(k)) hear(k, message.words);
     return std::move(relays_);

@@ -31,8 +31,8 @@ double root_words(double bytes, const GraphFacts& facts, const GraphTask& task);
 // Empty if the pattern fits, else the reason why not.
 std::string too_large_for_a_root(const GraphFacts& facts);
 
-// The relays of the ranks here, per planner. Throws Errc::internal on all ranks if a root fails.
-// Collective.
+// The relays of the ranks here, per planner. Throws on all ranks if a root fails: Errc::memory, or
+// Errc::internal. Collective.
 std::vector<std::vector<Relay>> plan_at_roots(BspComm& bsp, std::span<const Vertex> vertices,
                                               const GraphFacts& facts, const GraphTask& task,
                                               std::span<const RootPlanner> planners);
