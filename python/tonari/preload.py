@@ -15,7 +15,7 @@ from typing import Any
 
 from tonari.errors import ARGUMENT, FILE, Error
 from tonari.installation import LIBRARIES
-from tonari.sites import site
+from tonari.sites import function, look_up, site
 
 LIBRARY = "libtonari_preload.so"
 WATCHING = "libtonari_advise.so"
@@ -136,12 +136,13 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
 
 def rows(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """One row for each place that calls: numbers of all ranks together, times as means of calls."""
-    merged: dict[tuple[str, str, int], dict[str, Any]] = {}
+    merged: dict[tuple[str, str, int, int, str], dict[str, Any]] = {}
     for record in records:
-        key = record["call"], record["file"], record["offset"]
+        key = tuple(record[name] for name in ("call", "file", "offset", "line", "function"))
         row = merged.setdefault(key, {name: 0 for name in NUMBERS} | {"why": record["why"]})
         for name in NUMBERS:
             row[name] += record[name]
+    look_up((file, offset) for _, file, offset, line, _ in merged if not line)
     return [_row(*key, row) for key, row in sorted(merged.items())]
 
 
@@ -158,10 +159,14 @@ NUMBERS = (
 )
 
 
-def _row(call: str, file: str, offset: int, total: Mapping[str, Any]) -> dict[str, Any]:
+def _row(
+    call: str, file: str, offset: int, line: int, name: str, total: Mapping[str, Any]
+) -> dict[str, Any]:
+    """line: of a script, else 0."""
     return {
         "call": call,
-        "site": site(file, offset),
+        "site": f"{Path(file).name}:{line}" if line else site(file, offset),
+        "function": name if line else function(file, offset),
         "calls": total["calls"],
         "through_tonari": total["through_tonari"],
         "bytes": total["bytes"],

@@ -131,6 +131,17 @@ bool has_neighborhood(MPI_Comm comm) {
   return PMPI_Topo_test(comm, &topology) == MPI_SUCCESS && topology != MPI_UNDEFINED;
 }
 
+int targets_of(MPI_Comm comm) {
+  int topology = MPI_UNDEFINED, rank = 0, count = 0, in = 0, weighted = 0;
+  if (PMPI_Topo_test(comm, &topology) != MPI_SUCCESS) return 0;
+  if (topology == MPI_DIST_GRAPH)
+    (void)PMPI_Dist_graph_neighbors_count(comm, &in, &count, &weighted);
+  if (topology == MPI_GRAPH && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
+    (void)PMPI_Graph_neighbors_count(comm, rank, &count);
+  if (topology == MPI_CART && PMPI_Cartdim_get(comm, &count) == MPI_SUCCESS) count *= 2;
+  return count;
+}
+
 Communicator& state_of(MPI_Comm comm) {
   Communicator& state = attached_state(comm);
   if (!state.described) [[unlikely]]
@@ -143,6 +154,18 @@ Communicator& state_for(Kind kind, MPI_Comm comm) {
   if (kind == Kind::in_place && !state.in_place_asked) [[unlikely]]
     ask_about_in_place(comm, state);
   return state;
+}
+
+bool may_be_the_only_call(Kind kind, MPI_Comm comm) {
+  if (kind == Kind::in_place) return false;
+  Communicator& state = attached_state(comm);
+  if (state.described || state.came_once) [[likely]]
+    return false;
+  if (finalize_has_begun() || !has_neighborhood(comm)) return false;
+  const Vote all = least_of_all(comm, my_vote(state.attached ? enough : no_attribute, true));
+  // Where calls do not take turns, or one rank could not remember this one, it is as any other.
+  if (all.room != enough || all.wants != 1 || all.repairs) return false;
+  return state.came_once = true;
 }
 
 void compare(MPI_Comm comm, Communicator& state, Dispatch& dispatch) {

@@ -15,10 +15,18 @@ Communicator& state_of(MPI_Comm comm);
 // apart.
 Communicator& state_for(Kind kind, MPI_Comm comm);
 
+// Collective at the first call that blocks on a communicator, local at all others: whether that one
+// goes to the MPI, because it may be the only one. Setting up a neighborhood takes as long as
+// hundreds of calls.
+bool may_be_the_only_call(Kind kind, MPI_Comm comm);
+
 // Collective, once the trials of a kind are over. A neighborhood that no call needs any more ends.
 void compare(MPI_Comm comm, Communicator& state, Dispatch& dispatch);
 
 // Local, and the same on all ranks.
 bool has_neighborhood(MPI_Comm comm);
+
+// How many neighbors this rank sends to, by what the MPI says. Local.
+int targets_of(MPI_Comm comm);
 
 }  // namespace tonari::preload

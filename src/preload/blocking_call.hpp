@@ -24,6 +24,8 @@ class BlockingCall {
   int run() {
     if (steps_aside(called_.site, comm_)) return native();
     const double begin = recording() ? now() : 0.0;
+    if (may_be_the_only_call(Arguments::kind, comm())) [[unlikely]]
+      return alone(begin);
     Communicator& state = state_for(Arguments::kind, comm());
     Dispatch& dispatch = state.dispatch(Arguments::kind);
     if (dispatch.ready()) compare(comm(), state, dispatch);
@@ -35,6 +37,17 @@ class BlockingCall {
  private:
   MPI_Comm comm() const { return handle_as<MPI_Comm>(comm_); }
   int native() const { return arguments_.native(called_.real, comm_); }
+
+  // The communicator's first call; its neighbors are not known yet.
+  int alone(double begin) {
+    const int rc = native();
+    if (!recording()) return rc;
+    Communicator known;
+    known.targets = targets_of(comm());
+    record_call({called_.name, called_.site, Backend::native, false, arguments_.bytes(known),
+                 now() - begin, "came once"});
+    return rc;
+  }
 
   int timed(Communicator& state, Dispatch& dispatch, double called) {
     const bool tries = dispatch.tries(), first = !state.called;

@@ -18,6 +18,7 @@ struct Communicator {
   tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;  // null: all calls go to the MPI
   int sources = 0, targets = 0;
   bool attached = true;                // the communicator has it as an attribute
+  bool came_once = false;              // ranks know that one call that blocks went to the MPI
   bool described = false;              // ranks have agreed on calls between neighbors
   bool called = false;                 // what sets it up is done
   bool connected = false;              // its streams are there

@@ -2,6 +2,7 @@
 // Where the code of a call lies, and the files in which processes of a job tell it.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 
@@ -13,6 +14,8 @@ namespace tonari::preload {
 struct Place {
   std::string file;  // empty: not known
   std::uintptr_t offset = 0;
+
+  friend auto operator<=>(const Place&, const Place&) = default;
 };
 // Finds that of a call that returns to `site`, while the library that has its code is still loaded.
 Place place_of(const void* site);

@@ -11,6 +11,7 @@
 
 #include "base/classic.hpp"
 #include "base/setting_table.hpp"
+#include "preload/origin.hpp"
 #include "preload/place.hpp"
 
 namespace tonari::preload {
@@ -21,7 +22,7 @@ struct Table {
   std::string folder;  // empty: nothing is recorded
   pid_t process = getpid();
   bool expected = false;
-  std::map<std::pair<const char*, const void*>, std::pair<Place, SiteRecord>> records;
+  std::map<std::pair<const char*, Origin>, SiteRecord> records;
 };
 // Never destroyed: threads may call until the process has ended.
 Table& table() {
@@ -36,11 +37,13 @@ Table& table() {
 using Number = unsigned long long;  // as printf knows it
 
 // JSON has points, whatever locale the program has set: with_decimals, not %f.
-void write(std::FILE* file, const Place& place, const SiteRecord& row) {
+void write(std::FILE* file, const Origin& origin, const SiteRecord& row) {
   std::fprintf(file,
-               "{\"call\": \"%s\", \"file\": \"%s\", \"offset\": %llu, \"calls\": %llu, "
-               "\"through_tonari\": %llu, \"bytes\": %llu, ",
-               row.call, escaped(place.file).c_str(), Number{place.offset}, Number{row.calls},
+               "{\"call\": \"%s\", \"file\": \"%s\", \"offset\": %llu, \"line\": %d, "
+               "\"function\": \"%s\", \"calls\": %llu, \"through_tonari\": %llu, "
+               "\"bytes\": %llu, ",
+               row.call, escaped(origin.place.file).c_str(), Number{origin.place.offset},
+               origin.line, escaped(origin.function).c_str(), Number{row.calls},
                Number{row.through_tonari}, Number{row.bytes});
   std::fprintf(file,
                "\"timed\": %llu, \"seconds\": %s, \"native_timed\": %llu, "
@@ -59,7 +62,7 @@ __attribute__((destructor)) void write_records() {
   if (all.records.empty() && !all.expected) return;
   std::FILE* const file = std::fopen(file_of_this_process(all.folder).c_str(), "w");
   if (!file) return say_not_written(setting("TONARI_RUN_REPORT"), all.folder);
-  for (const auto& [site, record] : all.records) write(file, record.first, record.second);
+  for (const auto& [key, record] : all.records) write(file, key.second, record);
   (void)std::fclose(file);
 }
 
@@ -88,11 +91,10 @@ void expect_records() {
 
 void record_call(const CallTold& told) noexcept {
   try {
+    const Origin origin = origin_of(told.site);  // before the lock: Python has one, too
     Table& all = table();
     const std::lock_guard lock(all.mutex);
-    auto [found, made] = all.records.try_emplace({told.call, told.site});
-    if (made) found->second.first = place_of(told.site);
-    add(found->second.second, told);
+    add(all.records[{told.call, origin}], told);
   } catch (...) {
   }
 }

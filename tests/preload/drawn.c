@@ -158,6 +158,21 @@ static void neighborhood(int steps) {
   tell("neighborhood", 1, 1, 100, 100);
 }
 
+/* Communicators that are used once each, as for setting something up. */
+static void used_once(int steps) {
+  for (int step = 0; step < steps; ++step) {
+    MPI_Comm ring;
+    const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right,
+                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
+    fill(0, 100, step);
+    MPI_Neighbor_alltoall(out[0], 100, MPI_BYTE, in[0], 100, MPI_BYTE, ring); /* site: once */
+    check(0, left, 100, step);
+    MPI_Comm_free(&ring);
+  }
+  tell("once", 1, 1, 100, 100);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -171,6 +186,7 @@ int main(int argc, char** argv) {
   if (!strcmp(kind, "levels")) levels(steps);
   if (!strcmp(kind, "callers")) called_from(steps);
   if (!strcmp(kind, "neighborhood")) neighborhood(steps);
+  if (!strcmp(kind, "once")) used_once(steps);
   if (!strcmp(kind, "sleep")) sleep((unsigned)steps);
   if (wrong) fprintf(stderr, "rank %d: wrong elements\n", rank);
   if (wrong) MPI_Abort(MPI_COMM_WORLD, 4);

@@ -33,7 +33,8 @@ static void many(int number) {
     edges e = {0};
     MPI_Comm comm = graph(&e, 1);
     if (k % 100 == 0) all_forms(&e, comm, 1);
-    if (k % 10 == 0) deliver(&e, ALLTOALLV, comm, k % 7);
+    /* the first call on a communicator goes to the MPI: it may be the only one */
+    for (int calls = 0; calls < 2 && k % 10 == 0; ++calls) deliver(&e, ALLTOALLV, comm, k % 7);
     MPI_Comm_free(&comm);
   }
 }

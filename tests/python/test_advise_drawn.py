@@ -18,7 +18,7 @@ from typing import Any
 import built
 import pytest
 from built import more
-from command_line import PATIENCE
+from command_line import PATIENCE, fits
 from conftest import Run
 from test_advise import CASES, MPIS, line_of, needs_build
 from tonari import jobs, sites
@@ -132,6 +132,25 @@ def test_neighborhood_collectives_need_no_advice(drawn: Drawn, mpi: str) -> None
     assert calls["MPI_Neighbor_alltoall"]["calls"] == 3 * 20
     assert calls["MPI_Ineighbor_alltoall"]["calls"] == 3 * 20
     assert "`tonari run` speeds it up" in done.stderr
+
+
+@needs_build
+@each_mpi
+def test_a_communicator_used_once_is_the_mpis(
+    tonari: Run, programs: dict[str, Path], tmp_path: Path, monkeypatch: Any, mpi: str
+) -> None:
+    """But for the four that are connected to find out whether that is worth it."""
+    monkeypatch.chdir(tmp_path)
+    launch = [MPIS[mpi]["mpiexec"], "-n", "3", str(programs[mpi]), "once", "1", "40"]
+    done = tonari("run", "--explain", "--json", "rows.json", "--", *launch, **ANY_RANKS)
+    assert done.returncode == 0, done.stderr
+    [row] = json.loads(Path("rows.json").read_text())
+    assert (row["calls"], row["bytes"], row["why"]) == (3 * 40, 3 * 40 * 100, "came once")
+    assert row["through_tonari"] <= 3 * 4
+    fits(done.stderr)
+    if shutil.which("addr2line"):
+        assert row["site"] == line_of("once", SOURCE) and row["function"] == "used_once"
+        assert f"{row['site']} in used_once" in done.stderr
 
 
 @needs_build

@@ -54,3 +54,5 @@ def test_fortran_programs(
     assert rows["MPI_Neighbor_alltoall"]["through_tonari"] == 3 * 20
     expected = 3 * 20 if drives(mpi, program) else 0
     assert rows["MPI_Ineighbor_alltoall"]["through_tonari"] == expected
+    if shutil.which("addr2line"):  # the program's lines, not those of the MPI's binding
+        assert {row["site"].partition(":")[0] for row in rows.values()} == {"unmodified.F90"}

@@ -32,22 +32,32 @@ def show(rows: Sequence[Mapping[str, Any]], killed: bool) -> None:
         if not killed:
             console.print("tonari: the program made no neighborhood collective")
         return
-    table = output.table("call", "calls", "by tonari", "bytes", "tonari", "MPI", "first")
-    for row in rows:
-        name = row["call"].removeprefix("MPI_")
-        table.add_row(
-            name,
-            f"{row['calls']:,}",
-            f"{row['through_tonari']:,}",
-            output.size(row["bytes"]),
-            _time(row["us"]),
-            _time(row["native_us"]),
-            _time(row["setup_us"]),
-        )
-        table.add_row(f"  {row['site']} ({row['why']})", style="dim")
     console.print("tonari: all ranks together; times are means of a call. The first one on a")
     console.print("communicator is apart: it may connect the neighbors.")
-    console.print(table)
+    for row in rows:
+        console.print()
+        for line in paragraph(row):
+            console.print(line, soft_wrap=True)
+
+
+def paragraph(row: Mapping[str, Any]) -> list[str]:
+    """Where, what, who did it, and how long it took; no line is wider than 80 columns but by
+    names of the program's own."""
+    where = row["site"] + (f" in {row['function']}" if row.get("function") else "")
+    calls, ours = row["calls"], row["through_tonari"]
+    lines = [
+        where,
+        f"  {row['call'].removeprefix('MPI_')}, {calls:,} times, {output.size(row['bytes'])}",
+        f"  by tonari {_done(ours, row['us'])}; by the MPI {_done(calls - ours, row['native_us'])}",
+    ]
+    if row["setup_us"] is not None:
+        lines.append(f"  first calls {_time(row['setup_us'])}")
+    return [*lines, f"  why: {row['why']}"]
+
+
+def _done(calls: int, microseconds: float | None) -> str:
+    took = "" if microseconds is None else f" at {_time(microseconds)}"
+    return f"{calls:,}{took}" if calls else "none"
 
 
 def _time(microseconds: float | None) -> str:
