@@ -5,12 +5,16 @@ program, means over files, what is wrong with calls."""
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from math import prod
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from command_line import fits, printed, refused
+from tonari.commands.share_thesis import compare_all, read_all
+from tonari.communication import read_communication
+from tonari.interruptible import Interrupted
 from tonari.thesis_tables import ALGORITHMS, Compared, geometric_mean, loads, means
 from tonari.views.thesis import show
 
@@ -227,6 +231,28 @@ def test_both_phases_stand_beside_others(tonari, file):
 def test_what_does_not_go_together_is_told(tonari, file, arguments, status, sentence):
     path = file(FIGURE_2_3, 5)
     refused(tonari("share", *arguments.replace("FILE", path).split()), sentence, status)
+
+
+def test_ctrl_c_says_what_is_left_out(file, monkeypatch):
+    """While files are read, and while they are planned: at once, and nothing is printed."""
+    path = file(FIGURE_2_3, 5)
+
+    def read(name):
+        if name == "second":
+            raise KeyboardInterrupt
+        return read_communication(path)
+
+    with pytest.raises(Interrupted, match="stopped; 2 of 3 files are not read, and nothing is"):
+        read_all(["first", "second", "third"], read)
+    patterns = read_all(["first", "third"], read)
+    assert [one.ranks for one in compare_all(["a", "b"], patterns)] == [5, 5]
+
+    def stop():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tonari.output.progress", lambda *_: nullcontext(stop))
+    with pytest.raises(Interrupted, match="^stopped; 15 of 16 plans are not made$"):
+        compare_all(["a", "b"], patterns)
 
 
 def test_rows_of_the_readable_form_are_those_of_the_thesis(capsys):

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tonari import output
+from tonari import interruptible, output
 from tonari.benchmark.report import report
 from tonari.communication import Communication
 from tonari.core import core
@@ -17,7 +16,7 @@ from tonari.sharing_plot import draw
 from tonari.thesis_tables import ALGORITHMS, Compared, json_rows
 from tonari.views.thesis import show
 
-THREADS = 2  # each plans and prices one scheme, without the interpreter's lock
+COUNTS = "counts"  # a task beside the schemes: what the thesis's algorithms count
 ONE_FILE = {
     "--partition": "has the owners of one matrix",
     "--schedule": "writes one schedule",
@@ -42,13 +41,11 @@ def share_thesis(
     for option, why in ONE_FILE.items():
         if given[option] and len(paths) > 1:
             raise Error(f"{option} {why}, and here are {len(paths)} files; give one", ARGUMENT)
-    patterns = []
-    for path in paths:
-        with output.status(f"planning {path}"):
-            pattern = read(path)
-            patterns.append(compare(name_of(path), pattern))
-        if schedule:
-            write(pattern, "thesis-2", schedule)
+    read_patterns = read_all(paths, read)
+    patterns = compare_all([name_of(path) for path in paths], read_patterns)
+    if schedule:
+        with output.status(f"writing {schedule}"):
+            write(read_patterns[0], "thesis-2", schedule)
     report(
         json_rows(patterns),
         json=json,
@@ -59,19 +56,57 @@ def share_thesis(
     )
 
 
-def compare(name: str, pattern: Communication) -> Compared:
-    """An answer per scheme of the tables. Some cannot be used on few ranks, others on very many."""
-    c = core()
-    matrix = c.CommunicationMatrix(pattern.ranks, pattern.senders, pattern.receivers, pattern.words)
-    there = {scheme for scheme, _, _ in c.sharing_schemes(pattern.ranks)} | {*c.thesis_schemes()}
-    schemes = [scheme for scheme in ALGORITHMS.values() if scheme in there]
+def read_all(paths: list[str], read: Callable[[str], Communication]) -> list[Communication]:
+    """All files, before anything is planned: so a mistake in the last one is told at once."""
+    found: list[Communication] = []
+    try:
+        for path in paths:
+            with output.status(f"reading {path}"):
+                found.append(read(path))
+    except KeyboardInterrupt:
+        missing = len(paths) - len(found)
+        raise interruptible.Interrupted(
+            f"stopped; {missing} of {len(paths)} files are not read, and nothing is planned"
+        ) from None
+    return found
 
-    def plan(scheme: str) -> Any:
-        return matrix.analyze(scheme, "", c.LogGP())
 
-    with ThreadPoolExecutor(THREADS) as pool:
-        answers = dict(zip(schemes, pool.map(plan, schemes), strict=True))
-    return Compared(name, pattern.ranks, answers, matrix.thesis_counts())
+def compare_all(names: list[str], patterns: list[Communication]) -> list[Compared]:
+    """An answer per pattern and scheme of the tables."""
+    model = core().LogGP()
+    matrices = [
+        core().CommunicationMatrix(one.ranks, one.senders, one.receivers, one.words)
+        for one in patterns
+    ]
+    tasks = [(k, task) for k, one in enumerate(patterns) for task in tasks_of(one.ranks)]
+
+    def work(task: tuple[int, str]) -> Any:
+        k, scheme = task
+        return (
+            matrices[k].thesis_counts()
+            if scheme == COUNTS
+            else matrices[k].analyze(scheme, "", model)
+        )
+
+    done = interruptible.run(
+        work,
+        tasks,
+        doing=f"planning {len(patterns):,} patterns" if len(patterns) > 1 else "planning",
+        left_out=lambda missing: f"stopped; {missing} of {len(tasks)} plans are not made",
+    )
+    found: list[dict[str, Any]] = [{} for _ in patterns]
+    for (k, scheme), answer in zip(tasks, done, strict=True):
+        found[k][scheme] = answer
+    return [
+        Compared(name, one.ranks, answers, answers.pop(COUNTS))
+        for name, one, answers in zip(names, patterns, found, strict=True)
+    ]
+
+
+def tasks_of(ranks: int) -> list[str]:
+    """Some schemes cannot be used on few ranks, others on very many."""
+    there = {scheme for scheme, _, _ in core().sharing_schemes(ranks)} | {*core().thesis_schemes()}
+    return [COUNTS, *(scheme for scheme in ALGORITHMS.values() if scheme in there)]
 
 
 def name_of(path: str) -> str:
