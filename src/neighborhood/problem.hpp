@@ -2,14 +2,17 @@
 // Describes what exchanges on a neighborhood are chosen for.
 #pragma once
 
+#include <span>
 #include <utility>
 
 #include "channels/table.hpp"
 #include "engine/comm/context.hpp"
+#include "neighborhood/sizes.hpp"
 
 namespace tonari {
 
-// Local. The sizes, and whether all blocks are contiguous, are the same on all ranks.
+// Local; the context must outlive it. The sizes, and whether all blocks are contiguous, are the
+// same on all ranks.
 inline Problem problem_of(Context& context, Collective collective, Sizes sizes, bool contiguous) {
   return {context.planners(),
           context.topology().fingerprint,
@@ -20,7 +23,8 @@ inline Problem problem_of(Context& context, Collective collective, Sizes sizes, 
           context.shares_memory(),
           context.reads_memory(),
           context.several_nodes(),
-          all_channels()};
+          all_channels(),
+          [&context](std::span<double> prices) { raise_to_heaviest(context.comm(), prices); }};
 }
 
 }  // namespace tonari

@@ -3,6 +3,7 @@
 // forward a block must know its size.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "engine/comm/context.hpp"
@@ -17,11 +18,15 @@ namespace tonari {
 std::vector<Bytes> agree_on_sizes(Context& context, Collective collective, const Binding& binding,
                                   const SizePrint& print, const ComparedSizes& compared);
 
-// The same with their average; or what was promised.
+// The same with their average, and with this rank's edges where sizes differ; or what was promised.
 Sizes sizes_of_call(Context& context, Collective collective, const Binding& binding,
                     const SizePrint& print, const ComparedSizes& compared);
 
 // Collective. The same for blocks whose two ends are known to agree.
 Sizes sizes_of_equal_ends(Context& context, Collective collective, const Binding& binding);
+
+// Collective, together: makes each price the highest that a rank has. Few of them take one
+// agreement.
+void raise_to_heaviest(MPI_Comm comm, std::span<double> prices);
 
 }  // namespace tonari

@@ -98,6 +98,15 @@ void remove_duplicates(std::vector<Candidate>& all) {
                 [&](const Candidate& c) { return !seen.insert(c.planned->dedup_key()).second; });
 }
 
+// Prices of edges differ between ranks: an exchange takes what the busiest of them says.
+void agree_on_prices(std::vector<Candidate>& all, const Problem& problem) {
+  if (!problem.sizes.edges) return;
+  std::vector<double> prices;
+  for (const Candidate& candidate : all) prices.push_back(candidate.predicted);
+  problem.heaviest(prices);
+  for (std::size_t k = 0; k < all.size(); ++k) all[k].predicted = prices[k];
+}
+
 // The two best predicted variants of an algorithm stay; hopeless ones go, but never linear.
 void keep_promising(std::vector<Candidate>& all) {
   const double best = all.front().predicted;
@@ -188,6 +197,7 @@ std::vector<Candidate> enumerate(const Problem& problem, const Settings& setting
   for (Candidate& candidate : all)
     candidate.predicted = predict(candidate, problem, settings, machine);
   if (all.empty()) refuse(settings, reasons);
+  agree_on_prices(all, problem);
   std::ranges::stable_sort(all, {}, &Candidate::predicted);
   keep_promising(all);
   std::vector<Candidate> moved;
@@ -196,6 +206,7 @@ std::vector<Candidate> enumerate(const Problem& problem, const Settings& setting
       way.scratch = scratch_of(way, problem);
       moved.push_back(std::move(way));
     }
+  agree_on_prices(moved, problem);
   std::ranges::stable_sort(moved, {}, &Candidate::predicted);
   return moved;
 }

@@ -39,7 +39,8 @@ struct Candidate {
 // prediction first. It covers all channels (or the one asked for). It leaves out variants that
 // would do the same as an earlier one, and hopeless ones. It keeps only the two best variants of an
 // algorithm. It throws Errc::algorithm if nothing is left, with the reason. As all functions here
-// that ask the registry, it is collective on graphs.
+// that ask the registry, it is collective on graphs. Where each rank has prices of its own, the
+// highest counts, which takes an agreement or more (Problem::heaviest).
 std::vector<Candidate> enumerate(const Problem& problem, const Settings& settings,
                                  const LogGP& machine);
 
@@ -48,7 +49,7 @@ std::vector<Candidate> enumerate(const Problem& problem, const Settings& setting
 std::optional<Candidate> finalist_form(const Candidate& candidate);
 
 // Seconds by the model: of one candidate (a mix of channels is priced by its part on the node), and
-// of MPI's own collective.
+// of MPI's own collective. With sizes of this rank's edges alone, they are its own.
 double predict(const Candidate& candidate, const Problem& problem, const Settings& settings,
                const LogGP& machine);
 double predict_native(const Problem& problem, const Settings& settings, const LogGP& machine);

@@ -8,6 +8,7 @@
 #include "cost/simulator.hpp"
 #include "planners/graphs/graph_planner.hpp"
 #include "planners/offsets/offset_planner.hpp"
+#include "select/edge_price.hpp"
 
 namespace tonari {
 namespace {
@@ -23,14 +24,20 @@ int middle(const Grid& grid) {
 
 double price_offsets(const OffsetVariant& variant, const Sizes& sizes, const LogGP& machine,
                      ChannelCost channel) {
-  if (variant.hops() > most_simulated_hops || sizes.bytes.empty())
+  const bool simulated = variant.hops() <= most_simulated_hops;
+  if (!simulated || (sizes.bytes.empty() && !sizes.edges))
     return estimate(variant, sizes.average, machine, channel);
   const Plan plan = variant.plan(middle(variant.near().grid), {Storage::separate, 0});
-  const auto bytes = [&](Slice s) -> std::uint64_t {
+  const auto common = [&](Slice s) -> std::uint64_t {
     if (variant.collective() == Collective::allgather) return sizes.bytes[0];
     return sizes.bytes[s.buffer == Buffer::scratch ? plan.scratch_like()[s.block] : s.block];
   };
-  return simulate(std::span(&plan, 1), bytes, machine, channel);
+  const auto own = [&](Slice s) -> std::uint64_t {
+    if (s.buffer == Buffer::send) return sizes.edges->send[s.block];
+    return sizes.edges->recv[s.buffer == Buffer::scratch ? plan.scratch_like()[s.block] : s.block];
+  };
+  return simulate(std::span(&plan, 1), sizes.edges ? BlockBytes(own) : BlockBytes(common), machine,
+                  channel);
 }
 
 // What the busiest ranks move, and all together.
@@ -76,6 +83,7 @@ double price(const Variant& variant, const Sizes& sizes, const LogGP& machine,
   if (const auto* by_offsets = dynamic_cast<const OffsetVariant*>(&variant))
     return price_offsets(*by_offsets, sizes, machine, channel);
   const auto& by_graph = dynamic_cast<const GraphVariant&>(variant);
+  if (sizes.edges) return price_edges(by_graph, *sizes.edges, machine, channel);
   return price_traffic(by_graph.traffic(), bytes_moved(by_graph, sizes.average), machine, channel);
 }
 

@@ -2,11 +2,13 @@
 // The one place that prices variants: what an exchange costs that runs one. Pure.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "base/checked.hpp"
 #include "cost/loggp.hpp"
 #include "plan/variant.hpp"
+#include "select/edge_sizes.hpp"
 
 namespace tonari {
 
@@ -15,11 +17,16 @@ struct Sizes {
   // of each block, where all ranks have the same blocks (allgather, graphs: one entry, of all);
   // empty if they differ between ranks
   std::vector<Bytes> bytes;
-  double average = 0;  // bytes per block
+  // Bytes per block. Where sizes differ: of the rank that moves most, if it had as many blocks as
+  // the one that has most of them.
+  double average = 0;
+  // Set where they differ between ranks: then prices are those of this rank's edges.
+  std::shared_ptr<const EdgeSizes> edges = nullptr;
 };
 
 // Seconds. Variants by offsets are simulated, unless they have very many hops. No rank knows all
-// plans of a variant by graphs, so its traffic is priced.
+// plans of a variant by graphs, so its traffic is priced. The price is the same on all ranks, but
+// where there are edges: then the exchange takes what the rank with the highest price says.
 double price(const Variant& variant, const Sizes& sizes, const LogGP& machine, ChannelCost channel);
 
 }  // namespace tonari

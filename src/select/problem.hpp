@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "plan/variant.hpp"
@@ -29,6 +30,8 @@ struct Problem {
   bool reads_memory = false;   // there the system lets processes read each other's
   bool several_nodes = false;
   Channels channels = {};  // that there are
+  // Collective: makes each of these the largest that a rank has. There where sizes.edges are.
+  std::function<void(std::span<double>)> heaviest = {};
 };
 
 }  // namespace tonari

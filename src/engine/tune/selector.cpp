@@ -202,12 +202,14 @@ Choice choose_candidate(Context& context, const Problem& problem, const Settings
 void ask_the_model(Context& context, const Problem& problem, const Settings& settings,
                    Choice& choice) {
   const LogGP& machine = context.machine();
-  const auto ask = [&](Candidate& c) {
-    if (c.predicted == 0) c.predicted = predict(c, problem, settings, machine);
-  };
-  ask(choice.candidate);
-  std::ranges::for_each(choice.rivals, ask);
-  choice.predicted_native = predict_native(problem, settings, machine);
+  std::vector<Candidate*> asked{&choice.candidate};
+  for (Candidate& rival : choice.rivals) asked.push_back(&rival);
+  std::erase_if(asked, [](const Candidate* c) { return c->predicted != 0; });
+  std::vector<double> prices{predict_native(problem, settings, machine)};
+  for (const Candidate* c : asked) prices.push_back(predict(*c, problem, settings, machine));
+  if (problem.sizes.edges) problem.heaviest(prices);
+  choice.predicted_native = prices.front();
+  for (std::size_t k = 0; k < asked.size(); ++k) asked[k]->predicted = prices[k + 1];
 }
 
 }  // namespace

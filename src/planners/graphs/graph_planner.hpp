@@ -68,7 +68,8 @@ class GraphVariant final : public Variant {
   GraphVariant(const GraphPlanner& planner, std::string variant, std::span<const Vertex> vertices,
                const GraphTask& task, std::vector<Relay> relays, int ports = 0);
 
-  const std::vector<Relay>& relays() const { return relays_; }
+  Collective collective() const { return collective_; }
+  const std::vector<Relay>& relays() const { return relays_; }  // one per vertex
   int ports() const { return ports_; }
 
   // Finds out what all ranks do together, which the functions below tell. Collective.
