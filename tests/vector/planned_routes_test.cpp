@@ -118,7 +118,9 @@ class PlannedRoutes : public VectorTest {
       const int codes = tonari_start(request) | tonari_wait(request);
       const Counts counts = disarm();
       EXPECT_EQ(codes, 0);
-      if (start > 0) EXPECT_EQ(counts.allocations, 0);
+      if (start > 0) {
+        EXPECT_EQ(counts.allocations, 0);
+      }
       EXPECT_EQ(counts.sends, wanted.sends);
     }
     tonari_request_info about;
