@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """PETSc and DOLFINx as Debian has them, under Open MPI: the same results with `tonari run`, and
-counters show that their calls went through tonari. Skipped where these packages are missing."""
+counters show that their calls went through tonari. Ghosts of grids are those of PETSc's DMDA.
+Skipped where these packages are missing."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from command_line import PATIENCE
 from tonari import preload
 from tonari.benchmark.launch import ANY_RANKS
 
-FOLDER = Path(__file__).resolve().parents[1] / "programs"
+SOURCE = Path(__file__).resolve().parents[2]
+FOLDER = SOURCE / "tests" / "programs"
 PYTHON = "/usr/bin/python3"  # the packages of Debian are not in the environment of the tests
 CALL = "MPI_Ineighbor_alltoallv"
 MPI = built.with_program(f"../lib/{preload.LIBRARY}").get("openmpi")
@@ -57,18 +59,40 @@ def prove(ranks: int, command: list[str], folder: Path, least: int) -> tuple[str
     return str(ours), rows
 
 
-@pytest.fixture(scope="session")
-def petsc_cg(tmp_path_factory: pytest.TempPathFactory) -> str:
+def with_petsc(name: str, folder: Path, words: list[str]) -> str:
+    """A program of PETSc, built from the file of this name with these words, too."""
     assert MPI
     asked = ["pkg-config", "--cflags", "--libs", "PETSc"]
     if not shutil.which("pkg-config") or subprocess.run(asked, capture_output=True).returncode:
         pytest.skip("there is no PETSc: Debian's package is petsc-dev")
     flags = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split()
-    program = tmp_path_factory.mktemp("petsc") / "petsc_cg"
-    source = FOLDER / "petsc_cg.c"
+    program = folder / name
+    source = FOLDER / f"{name}.c"
     compiler = built.c_compiler(MPI)
-    subprocess.run([compiler, "-g", "-O2", source, *flags, "-lm", "-o", program], check=True)
+    command = [compiler, "-g", "-O2", source, *words, *flags, "-lm", "-o", program]
+    subprocess.run(command, check=True)
     return str(program)
+
+
+@pytest.fixture(scope="session")
+def petsc_cg(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return with_petsc("petsc_cg", tmp_path_factory.mktemp("petsc"), [])
+
+
+@pytest.fixture(scope="session")
+def petsc_dmda(tmp_path_factory: pytest.TempPathFactory) -> str:
+    assert MPI
+    library = Path(MPI["bin"]).parent / "lib"
+    words = [f"-I{SOURCE / 'include'}", f"-L{library}", f"-Wl,-rpath,{library}", "-ltonari"]
+    return with_petsc("petsc_dmda", tmp_path_factory.mktemp("petsc"), words)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
+def test_ghosts_are_those_of_dmda(petsc_dmda: str, ranks: int, tmp_path: Path) -> None:
+    """Of 36 grids in one dimension, 216 in two and 648 in three, cell for cell."""
+    said, _ = run(ranks, [petsc_dmda], tmp_path, False)
+    grids, ghosts = said.split(" grids, ")
+    assert grids == "900" and int(ghosts.split()[0]) > 80_000, said
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 5])
