@@ -42,8 +42,7 @@ class Setting:
         )
 
 
-# From few words to few messages. More stages take longer to plan: 7 of them about 15 times as long
-# as 2, up to 50 times.
+# From few words to few messages. More stages take several times as long to plan as 2.
 SETTINGS = [Setting(2, 5, words) for words in (1.1, 1.25, 1.5)] + [
     Setting(stages, price) for stages in range(2, 9) for price in (2.0, 5.0, 10.0, 20.0, inf)
 ]

@@ -2,17 +2,33 @@
 #include "planners/patterns/balanced.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
+#include <tuple>
+#include <utility>
 
 #include "base/error.hpp"
 #include "planners/patterns/many_stages.hpp"
+#include "planners/patterns/split_stages.hpp"
 #include "planners/patterns/store_and_forward.hpp"
-#include "planners/patterns/two_hops.hpp"
+#include "planners/patterns/two_stages.hpp"
 #include "topology/virtual_topology.hpp"
 
 namespace tonari {
 namespace {
+
+std::pair<double, double> schedule_time(const CommunicationMatrix& matrix,
+                                        const MessageSchedule& schedule, double price) {
+  const ScheduleMetrics cost = schedule.metrics(matrix);
+  return time_of(std::max(cost.most_sent, cost.most_received),
+                 cost.words * static_cast<double>(matrix.statistics().words) / matrix.ranks(),
+                 price);
+}
+
+// Store and forward, thinned and leveled. Where all write to nearly all, a pattern has no shape to
+// find, and this is what remains.
+MessageSchedule from_topology(const CommunicationMatrix& matrix, const BalanceOptions& options) {
+  const int dimensions = std::min(options.stages, most_dimensions(matrix.ranks()));
+  return over_many_stages(matrix, options, store_and_forward(matrix, dimensions));
+}
 
 std::vector<StagedEdge> pattern_edges(const CommunicationMatrix& matrix, int stages) {
   std::vector<StagedEdge> edges;
@@ -22,75 +38,45 @@ std::vector<StagedEdge> pattern_edges(const CommunicationMatrix& matrix, int sta
   return edges;
 }
 
-TwoStages twice(const CommunicationMatrix& matrix) {
-  TwoStages edges;
-  for (BlockNumber b = 0; b < matrix.blocks(); ++b)
-    edges[0].push_back({matrix.origin(b), matrix.target(b)});
-  edges[1] = edges[0];
-  return edges;
-}
-
-std::vector<StagedEdge> topology_edges(const CommunicationMatrix& matrix, int stages) {
+// The edges of two stages in more of them: those of the first in all but the last, and those of the
+// second in all but the first.
+std::vector<StagedEdge> repeated_edges(const MessageSchedule& two, int stages) {
   std::vector<StagedEdge> edges;
-  const MessageSchedule forward =
-      store_and_forward(matrix, std::min(stages, most_dimensions(matrix.ranks())));
-  for (const CombinedMessage& m : forward.messages()) edges.push_back({m.stage, m.from, m.to});
+  for (const CombinedMessage& m : two.messages())
+    for (int stage = 0; stage + 1 < stages; ++stage)
+      edges.push_back({stage + (m.stage > 0), m.from, m.to});
+  std::sort(edges.begin(), edges.end(), [](const StagedEdge& a, const StagedEdge& b) {
+    return std::tuple(a.from, a.to, a.stage) < std::tuple(b.from, b.to, b.stage);
+  });
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   return edges;
 }
 
-// The busiest rank's time if a message costs as much as `price` words, words taken from the average
-// rank. An infinite price: messages first.
-std::pair<double, double> time_of(double messages, double words, double price) {
-  return std::isinf(price) ? std::pair(messages, words) : std::pair(messages * price + words, 0.0);
+// Small patterns begin with all of their edges in all stages. From large ones two stages are
+// planned first, at a price at which most of what is worth a detour goes already.
+MessageSchedule from_pattern(const CommunicationMatrix& matrix, const BalanceOptions& options) {
+  constexpr std::size_t most_blocks = 12'288;  // above, that takes hundreds of milliseconds
+  constexpr int most_repeated = 4;             // stages
+  if (matrix.blocks() <= most_blocks)
+    return over_many_stages(matrix, options, pattern_edges(matrix, options.stages));
+  BalanceOptions first = options;
+  first.price = std::min(options.price, 0.5 * static_cast<double>(matrix.statistics().words) /
+                                            static_cast<double>(matrix.blocks()));
+  MessageSchedule two = over_two_stages(matrix, first);
+  if (options.stages <= most_repeated)
+    return over_many_stages(matrix, options, repeated_edges(two, options.stages));
+  return over_many_stages(matrix, options, split_stages(matrix, options, std::move(two)));
 }
 
-std::pair<double, double> time_of(const CommunicationMatrix& matrix,
-                                  const MessageSchedule& schedule, double price) {
-  const ScheduleMetrics cost = schedule.metrics(matrix);
-  return time_of(std::max(cost.most_sent, cost.most_received),
-                 cost.words * static_cast<double>(matrix.statistics().words) / matrix.ranks(),
-                 price);
-}
-
-// Where store and forward in two dimensions turns, by block. Its ways are the only ones over its
-// edges but for a few where the mesh is not full: nothing to thin.
-std::vector<std::int32_t> topology_vias(const CommunicationMatrix& matrix) {
-  const VirtualTopology topology(
-      matrix.ranks(),
-      virtual_topology(matrix.ranks(), std::min(2, most_dimensions(matrix.ranks()))));
-  std::vector<std::int32_t> via(matrix.blocks());
-  for (BlockNumber b = 0; b < matrix.blocks(); ++b)
-    via[b] = topology.next(matrix.origin(b), matrix.target(b), 0);
-  return via;
-}
-
-// With two stages a way is the rank in its middle, and all is much faster.
-MessageSchedule over_two_stages(const CommunicationMatrix& matrix, const BalanceOptions& options) {
-  const double most_words = options.words * static_cast<double>(matrix.statistics().words);
-  std::optional<TwoHops> regular;
-  if (options.price > 0) {
-    regular.emplace(matrix, topology_vias(matrix));
-    if (regular->words() > most_words || regular->messages() >= matrix.blocks()) regular.reset();
-  }
-  if (regular) {
-    regular->level(most_words);
-    regular->shorten(options.price);
-    if (matrix.statistics().average_sent > matrix.ranks() / 4.0)
-      return MessageSchedule(matrix, regular->hops());
-  }
-  ThinningLimits limits{options.price, most_words};
-  // leveling seldom gets it below the half
-  if (regular && std::isinf(options.price)) limits.most = 2 * regular->most();
-  const Thinned thinned = thin(matrix, twice(matrix), limits);
-  if (thinned.via.empty()) return MessageSchedule(matrix, regular->hops());
-  TwoHops found(matrix, thinned.via);
-  found.level(most_words);
-  found.shorten(options.price);
-  const auto time = [&](const TwoHops& hops) {
-    return time_of(hops.most(), hops.words() / matrix.ranks(), options.price);
-  };
-  return MessageSchedule(matrix,
-                         (regular && time(*regular) < time(found) ? *regular : found).hops());
+MessageSchedule over_stages(const CommunicationMatrix& matrix, const BalanceOptions& options) {
+  if (options.price == 0) return from_pattern(matrix, options);
+  MessageSchedule regular = from_topology(matrix, options);
+  if (regular.metrics(matrix).words > options.words) return from_pattern(matrix, options);
+  if (matrix.statistics().average_sent > matrix.ranks() / 4.0) return regular;
+  MessageSchedule other = from_pattern(matrix, options);
+  return schedule_time(matrix, regular, options.price) < schedule_time(matrix, other, options.price)
+             ? regular
+             : other;
 }
 
 }  // namespace
@@ -108,14 +94,7 @@ MessageSchedule balanced(const CommunicationMatrix& matrix, const BalanceOptions
     fail(Errc::argument, "balanced for ", matrix.ranks(), " ranks: give at most ",
          most_balanced_ranks, ", or take store and forward");
   if (options.stages == 1 || matrix.blocks() == 0) return direct_schedule(matrix);
-  if (options.stages == 2) return over_two_stages(matrix, options);
-  MessageSchedule found = over_many_stages(matrix, options, pattern_edges(matrix, options.stages));
-  if (options.price == 0) return found;
-  MessageSchedule regular =
-      over_many_stages(matrix, options, topology_edges(matrix, options.stages));
-  if (regular.metrics(matrix).words > options.words) return found;
-  return time_of(matrix, regular, options.price) < time_of(matrix, found, options.price) ? regular
-                                                                                         : found;
+  return options.stages == 2 ? over_two_stages(matrix, options) : over_stages(matrix, options);
 }
 
 }  // namespace tonari

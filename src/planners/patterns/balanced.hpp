@@ -35,9 +35,13 @@
 // For few words more: a low price and a limit of words, which leveling then spends where it helps;
 // for few messages: no limits and more stages.
 //
+// More than two stages begin with all edges of the pattern only where it is small. Else two stages
+// are planned first. Three and four stages begin with what they need, in several stages each; more
+// with their messages split in two, again and again (split_stages.hpp).
+//
 // Ways round lead over the ranks that have the fewest words to send so far. Two stages, the
 // default: time about blocks * degree, memory as the blocks above 2,048 ranks. More stages take
-// several times as long and tables of ranks * ranks bits.
+// some times as long, in bounded work (many_stages.hpp), and tables of ranks * ranks bits.
 #pragma once
 
 #include "planners/patterns/balance_options.hpp"

@@ -17,20 +17,23 @@ namespace {
 class Paths {
  public:
   Paths(const CommunicationMatrix& matrix, int stages)
-      : matrix_(matrix), stages_(stages), lists_(matrix, stages) {}
+      : matrix_(matrix), stages_(stages), lists_(matrix, stages) {
+    const std::size_t all = static_cast<std::size_t>(stages) * ranks() * ranks();
+    if (all <= most_square) square_.assign(all, no_edge);
+  }
 
   EdgeNumber number(const StagedEdge& e) {
-    std::size_t place = place_of(e);
-    if (table_[place] != no_edge) return table_[place];
-    if (2 * (edges_.size() + 1) > table_.size()) {
-      expect(2 * edges_.size() + 2);
-      place = place_of(e);
-    }
-    edges_.push_back(e);
-    return table_[place] = lists_.add(e.from);
+    if (square_.empty()) return hashed(e);
+    EdgeNumber& number =
+        square_[(static_cast<std::size_t>(e.stage) * ranks() + static_cast<std::size_t>(e.from)) *
+                    ranks() +
+                static_cast<std::size_t>(e.to)];
+    if (number == no_edge) number = add(e);
+    return number;
   }
   // Makes room for this many edges.
   void expect(std::size_t edges) {
+    if (!square_.empty()) return;
     table_.assign(std::bit_ceil(2 * edges + 2), no_edge);
     for (EdgeNumber e = 0; e < edges_.size(); ++e) table_[place_of(edges_[e])] = e;
   }
@@ -53,6 +56,20 @@ class Paths {
   }
 
  private:
+  std::size_t ranks() const { return static_cast<std::size_t>(matrix_.ranks()); }
+  EdgeNumber add(const StagedEdge& e) {
+    edges_.push_back(e);
+    return lists_.add(e.from);
+  }
+  EdgeNumber hashed(const StagedEdge& e) {
+    std::size_t place = place_of(e);
+    if (table_[place] != no_edge) return table_[place];
+    if (2 * (edges_.size() + 1) > table_.size()) {
+      expect(2 * edges_.size() + 2);
+      place = place_of(e);
+    }
+    return table_[place] = add(e);
+  }
   // Where the number of an edge is in the table, or would be.
   std::size_t place_of(const StagedEdge& e) const {
     const std::uint64_t key =
@@ -65,11 +82,14 @@ class Paths {
     return place;
   }
 
+  static constexpr std::size_t most_square = std::size_t{1} << 22;
   const CommunicationMatrix& matrix_;
   int stages_;
   BlockLists lists_;
   std::vector<StagedEdge> edges_;
-  // by place, at most half full
+  // by stage and ranks, where these are few
+  std::vector<EdgeNumber> square_;
+  // else by place, at most half full
   std::vector<EdgeNumber> table_ = std::vector<EdgeNumber>(2, no_edge);
 };
 
@@ -83,15 +103,16 @@ class Balancer {
     std::vector<StagedEdge> path;
     for (BlockNumber b = 0; b < matrix.blocks(); ++b) {
       const std::int32_t from = matrix.origin(b), to = matrix.target(b);
-      if (!graph_.find_path(from, to, paths_.lists().words_sent(), path))
+      if (!graph_.find_path(from, to, paths_.lists().words_sent(), StagedGraph::Reach::all, path))
         fail(Errc::internal, "balanced starts without a path from ", from, " to ", to);
       paths_.lead(b, path);
     }
   }
 
+  // start: its blocks begin on the ways that it gives them.
   Balancer(const CommunicationMatrix& matrix, const BalanceOptions& options,
            const MessageSchedule& start)
-      : Balancer(matrix, options, start.stages()) {
+      : Balancer(matrix, options, std::max(options.stages, start.stages())) {
     std::vector<StagedEdge> edges;
     std::vector<std::vector<StagedEdge>> ways(matrix.blocks());
     for (const CombinedMessage& m : start.messages()) {
@@ -100,14 +121,13 @@ class Balancer {
     }
     start_from(edges);
     for (BlockNumber b = 0; b < matrix.blocks(); ++b) paths_.lead(b, ways[b]);
+    most_stuck_ = 8;
   }
 
   MessageSchedule run() {
     thin();
-    do {
-      while (level()) {
-      }
-    } while (straighten());
+    do level();
+    while (straighten());
     shorten();
     return MessageSchedule(matrix_, paths_.hops());
   }
@@ -116,6 +136,7 @@ class Balancer {
   Balancer(const CommunicationMatrix& matrix, const BalanceOptions& options, int stages)
       : matrix_(matrix),
         price_(options.price),
+        reach_(std::isinf(options.price) ? StagedGraph::Reach::all : StagedGraph::Reach::four),
         ranks_(matrix.ranks()),
         graph_(ranks_, stages),
         paths_(matrix, stages),
@@ -132,6 +153,7 @@ class Balancer {
     const double words = static_cast<double>(matrix.statistics().words);
     most_words_ = options.words * words;
     word_weight_ = words > 0 ? 0.1 * ranks_ * ranks_ / words : 0;
+    most_work_ = static_cast<std::uint64_t>(stages * stages) * work_per_pair_of_stages;
   }
 
   void start_from(std::span<const StagedEdge> edges) {
@@ -153,7 +175,7 @@ class Balancer {
   void thin() {
     std::priority_queue<std::pair<double, int>> queue;
     for (int end = 0; end < 2 * ranks_; ++end) queue.emplace(urgency(end), end);
-    while (!queue.empty()) {
+    while (!queue.empty() && work() < most_work_ / 2) {
       const auto [value, end] = queue.top();
       queue.pop();
       if (value == urgency(end) && !thin(end)) continue;
@@ -167,6 +189,7 @@ class Balancer {
     std::erase_if(edges, [&](EdgeNumber e) { return !graph_.open(paths_.edge(e)) || kept(e); });
     if (edges.empty()) return false;
     ranking_.clear();
+    ranked_ += edges.size() * static_cast<std::size_t>(graph_.stages());
     for (EdgeNumber e : edges) ranking_.emplace_back(use(e), e);
     const std::size_t part = (ranking_.size() + 3) / 4;
     std::partial_sort(ranking_.begin(), ranking_.begin() + static_cast<std::ptrdiff_t>(part),
@@ -201,7 +224,7 @@ class Balancer {
     double more = 0;
     for (std::size_t k = 0; k < blocks.size(); ++k) {
       const bool found = graph_.find_path(matrix_.origin(blocks[k]), matrix_.target(blocks[k]),
-                                          paths_.lists().words_sent(), detours_[k]);
+                                          paths_.lists().words_sent(), reach_, detours_[k]);
       if (found) more += more_words(blocks[k], detours_[k]);
       if (found && more <= price && paths_.lists().all_words() + more <= most_words_) continue;
       graph_.add(paths_.edge(number));
@@ -216,25 +239,47 @@ class Balancer {
            static_cast<double>(matrix_.words(b));
   }
 
-  // One edge less for a busiest end; false if none can be had.
-  bool level() {
-    int busiest = 0;
-    for (int end = 1; end < 2 * ranks_; ++end)
-      if (busy(end) > busy(busiest)) busiest = end;
-    std::vector<std::pair<std::uint64_t, EdgeNumber>> edges;  // those with few words first
+  int most() const {
+    int most = 0;
+    for (int end = 0; end < 2 * ranks_; ++end) most = std::max(most, busy(end));
+    return most;
+  }
+
+  // The busiest ends get less to do until some find nothing, or the work is done that may be done.
+  void level() {
+    while (most() > 1 && work() < most_work_ && lower(most())) {
+    }
+  }
+
+  // All ends to less than `most`; false if some cannot.
+  bool lower(int most) {
+    int stuck = 0;
+    for (int end = 0; end < 2 * ranks_ && stuck < most_stuck_; ++end)
+      while (busy(end) >= most && work() < most_work_)
+        if (!relieve(end)) {
+          ++stuck;
+          break;
+        }
+    return stuck == 0;
+  }
+  std::uint64_t work() const { return ranked_ + graph_.work(); }
+
+  // One edge less for this end; false if none can be had.
+  bool relieve(int end) {
+    lightest_.clear();  // those with few words first
     for (int s = 0; s < graph_.stages(); ++s) {
-      const bool sends = busiest < ranks_;
-      const int rank = sends ? busiest : busiest - ranks_;
+      const bool sends = end < ranks_;
+      const int rank = sends ? end : end - ranks_;
       const BitRows& rows = sends ? graph_.forward(s) : graph_.backward(s);
       rows.for_each_common(rank, rows, rank, [&](int other) {
         const EdgeNumber e =
             paths_.number(sends ? StagedEdge{s, rank, other} : StagedEdge{s, other, rank});
-        edges.emplace_back(paths_.lists().words(e), e);
+        lightest_.emplace_back(paths_.lists().words(e), e);
       });
     }
-    std::sort(edges.begin(), edges.end());
-    const int most = busy(busiest);
-    return std::any_of(edges.begin(), edges.end(),
+    std::sort(lightest_.begin(), lightest_.end());
+    const int most = busy(end);
+    return std::any_of(lightest_.begin(), lightest_.end(),
                        [&](const auto& edge) { return replace(edge.second, most); });
   }
 
@@ -264,14 +309,15 @@ class Balancer {
   bool lead_or_open(BlockNumber b, int most, const StagedEdge& old, std::vector<StagedEdge>& opened,
                     std::vector<StagedEdge>& path) {
     const int from = matrix_.origin(b), to = matrix_.target(b);
-    if (graph_.find_path(from, to, paths_.lists().words_sent(), path)) return true;
+    if (graph_.find_path(from, to, paths_.lists().words_sent(), StagedGraph::Reach::all, path))
+      return true;
     StagedEdge edge;
     if (opened.size() == most_opened || !graph_.find_missing(from, to, most - 1, edge) ||
         edge == old)
       return false;
     graph_.add(edge);
     opened.push_back(edge);
-    return graph_.find_path(from, to, paths_.lists().words_sent(), path);
+    return graph_.find_path(from, to, paths_.lists().words_sent(), StagedGraph::Reach::all, path);
   }
 
   // Blocks take shorter paths over edges that were opened after they were led, and edges that have
@@ -303,8 +349,7 @@ class Balancer {
   // Blocks that would save more words than a message costs go directly, where this makes no rank
   // the busiest.
   void shorten() {
-    int most = 0;
-    for (int end = 0; end < 2 * ranks_; ++end) most = std::max(most, busy(end));
+    const int limit = most();
     std::vector<std::pair<double, BlockNumber>> savings;
     for (BlockNumber b = 0; b < matrix_.blocks(); ++b)
       if (const double saved = (paths_.lists().hops(b) - 1) * static_cast<double>(matrix_.words(b));
@@ -314,7 +359,7 @@ class Balancer {
     for (const auto& [saved, b] : savings) {
       const StagedEdge direct{(matrix_.origin(b) + matrix_.target(b)) % graph_.stages(),
                               matrix_.origin(b), matrix_.target(b)};
-      if (graph_.sent(direct.from) >= most || graph_.received(direct.to) >= most) continue;
+      if (graph_.sent(direct.from) >= limit || graph_.received(direct.to) >= limit) continue;
       graph_.add(direct);
       paths_.lead(b, std::span(&direct, 1));
     }
@@ -323,6 +368,7 @@ class Balancer {
   static constexpr std::size_t most_opened = 64;
   const CommunicationMatrix& matrix_;
   double price_, most_words_ = 0;
+  StagedGraph::Reach reach_;  // of ways in thinning: those of many edges cost many words
   int ranks_;
   StagedGraph graph_;
   Paths paths_;
@@ -332,7 +378,14 @@ class Balancer {
   std::vector<double> weights_;                      // by end
   // 1 / ranks of a rank's average words weigh as much as a tenth of a pair
   double word_weight_;
+  // Ends that leveling leaves behind before it gives up: more where thinning had less to choose.
+  int most_stuck_ = 1;
+  // Rows of bits that thinning and leveling may go through, about: at 512 ranks these are some 10
+  // ns each. What is not done by then stays as it is, which is a schedule all the same.
+  static constexpr std::uint64_t work_per_pair_of_stages = 160'000;
+  std::uint64_t most_work_ = 0, ranked_ = 0;  // all, and those for ranking edges
   std::vector<std::pair<double, EdgeNumber>> ranking_;
+  std::vector<std::pair<std::uint64_t, EdgeNumber>> lightest_;
   std::vector<std::vector<StagedEdge>> detours_;
 };
 

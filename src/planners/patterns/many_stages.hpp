@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // balanced (balanced.hpp) over any number of stages: thinning, leveling and shortening on edges
 // that each belong to a stage. Two stages have an implementation of their own (thinning.hpp,
-// two_hops.hpp), which is several times as fast.
+// two_hops.hpp), which is several times as fast. Work is bounded, counted in rows of bits: so plans
+// are the same on every rank.
 #pragma once
 
 #include <span>
@@ -17,9 +18,8 @@ MessageSchedule over_many_stages(const CommunicationMatrix& matrix, const Balanc
                                  std::span<const StagedEdge> edges);
 
 // From the messages of a schedule, whose blocks begin on the ways that it gives them; the stages
-// are its own, whatever their number. It has at least one message, and each block a way that passes
-// no rank twice. Neither ends nor words grow beyond its own, and options.words is kept if it keeps
-// that limit.
+// are options.stages, or its own if it has more. It has at least one message, and each block a way
+// that passes no rank twice. options.words is kept if it keeps that limit.
 MessageSchedule over_many_stages(const CommunicationMatrix& matrix, const BalanceOptions& options,
                                  const MessageSchedule& start);
 

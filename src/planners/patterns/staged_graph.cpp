@@ -12,8 +12,11 @@ template <class Value>
 struct Least {
   int argument = -1;
   Value value = std::numeric_limits<Value>::max();
-  void offer(int a, Value v) {
-    if (argument < 0 || v < value) argument = a, value = v;
+  bool offer(int a, Value v) {
+    if (argument >= 0 && v >= value) return false;
+    argument = a;
+    value = v;
+    return true;
   }
 };
 
@@ -38,8 +41,12 @@ StagedGraph::StagedGraph(int ranks, int stages)
       backward_(forward_),
       sent_(static_cast<std::size_t>(ranks), 0),
       received_(sent_),
-      from_(static_cast<std::size_t>(stages) + 1, ranks),
-      to_(from_) {}
+      near_(static_cast<std::size_t>(stages) + 1, ranks),
+      beyond_(near_),
+      near_back_(near_),
+      beyond_back_(near_),
+      from_(near_),
+      to_(near_) {}
 
 void StagedGraph::add(const StagedEdge& e) {
   forward_[e.stage].set(e.from, e.to);
@@ -55,43 +62,134 @@ void StagedGraph::remove(const StagedEdge& e) {
   --received_[e.to];
 }
 
-bool StagedGraph::find_path(int a, int b, std::span<const std::uint64_t> load,
-                            std::vector<StagedEdge>& path) {
-  return find_short_path(a, b, load, path) || (stages() > 2 && through_many(a, b, load, path));
+bool StagedGraph::find_path(int a, int b, Load load, Reach reach, std::vector<StagedEdge>& path) {
+  return find_short_path(a, b, load, path) ||
+         (stages() > 2 && (find_three(a, b, load, path) || find_four(a, b, load, path) ||
+                           (reach == Reach::all && find_more(a, b, load, path))));
 }
 
-bool StagedGraph::find_short_path(int a, int b, std::span<const std::uint64_t> load,
-                                  std::vector<StagedEdge>& path) const {
+bool StagedGraph::find_short_path(int a, int b, Load load, std::vector<StagedEdge>& path) {
   path.clear();
   for (int k = 0; k < stages(); ++k)
     if (const int stage = (a + b + k) % stages(); forward_[stage].test(a, b)) {
       path.push_back({stage, a, b});
       return true;
     }
-  return through_one(a, b, load, path);
+  return find_two(a, b, load, path);
 }
 
-bool StagedGraph::through_one(int a, int b, std::span<const std::uint64_t> load,
-                              std::vector<StagedEdge>& path) const {
+void StagedGraph::reach_near(int a) {
+  work_ += forward_.size();
+  near_.clear_row(0);
+  for (int s = 0; s < stages(); ++s) near_.assign_united(s + 1, s, forward_[s], a);
+}
+
+void StagedGraph::reach_near_back(int b) {
+  work_ += backward_.size();
+  near_back_.clear_row(stages());
+  for (int s = stages() - 1; s >= 0; --s) near_back_.assign_united(s, s + 1, backward_[s], b);
+}
+
+StagedEdge StagedGraph::first_edge(int a, int via) const {
+  int s = 0;
+  while (!forward_[s].test(a, via)) ++s;
+  return {s, a, via};
+}
+
+StagedEdge StagedGraph::last_edge(int via, int b, int after) const {
+  int s = after + 1;
+  while (!backward_[s].test(b, via)) ++s;
+  return {s, via, b};
+}
+
+bool StagedGraph::find_two(int a, int b, Load load, std::vector<StagedEdge>& path) {
+  reach_near_back(b);
   Least<std::uint64_t> best;
-  int first = 0, second = 0;
-  for (int s = 0; s < stages(); ++s)
-    for (int u = s + 1; u < stages(); ++u)
-      forward_[s].for_each_common(a, backward_[u], b, [&](int via) {
-        if (best.argument >= 0 && load[via] >= best.value) return;
-        best.offer(via, load[via]);
-        first = s;
-        second = u;
-      });
+  int stage = 0;
+  for (int s = 0; s + 1 < stages(); ++s)
+    forward_[s].for_each_common(a, near_back_, s + 1, [&](int via) {
+      if (best.offer(via, load[via])) stage = s;
+    });
   if (best.argument < 0) return false;
-  path.push_back({first, a, best.argument});
-  path.push_back({second, best.argument, b});
+  path.push_back({stage, a, best.argument});
+  path.push_back(last_edge(best.argument, b, stage));
+  return true;
+}
+
+bool StagedGraph::find_three(int a, int b, Load load, std::vector<StagedEdge>& path) {
+  reach_near(a);
+  Least<std::uint64_t> best;
+  StagedEdge middle{};
+  for (int s = 1; s + 1 < stages(); ++s)
+    near_.for_each_common(s, near_, s, [&](int via) {
+      if (best.argument >= 0 && load[via] >= best.value) return;
+      ++work_;
+      Least<std::uint64_t> next;
+      forward_[s].for_each_common(via, near_back_, s + 1,
+                                  [&](int rank) { next.offer(rank, load[rank]); });
+      if (next.argument >= 0 && best.offer(via, load[via])) middle = {s, via, next.argument};
+    });
+  if (best.argument < 0) return false;
+  path.push_back(first_edge(a, middle.from));
+  path.push_back(middle);
+  path.push_back(last_edge(middle.to, b, middle.stage));
+  return true;
+}
+
+void StagedGraph::reach_beyond() {
+  beyond_.clear_row(0);
+  for (int s = 0; s + 2 < stages(); ++s) {
+    beyond_.assign_united(s + 1, s, beyond_, s);
+    near_.for_each_common(s, near_, s, [&](int via) {
+      ++work_;
+      beyond_.unite(s + 1, forward_[s], via);
+    });
+  }
+}
+
+void StagedGraph::reach_beyond_back() {
+  beyond_back_.clear_row(stages());
+  for (int s = stages() - 1; s >= 2; --s) {
+    beyond_back_.assign_united(s, s + 1, beyond_back_, s + 1);
+    near_back_.for_each_common(s + 1, near_back_, s + 1, [&](int via) {
+      ++work_;
+      beyond_back_.unite(s, backward_[s], via);
+    });
+  }
+}
+
+// Two edges from each end meet between two stages.
+bool StagedGraph::find_four(int a, int b, Load load, std::vector<StagedEdge>& path) {
+  if (stages() < 4) return false;
+  reach_beyond();
+  reach_beyond_back();
+  Least<std::uint64_t> meeting;
+  int stage = 0;
+  for (int s = 2; s + 2 <= stages(); ++s)
+    beyond_.for_each_common(s, beyond_back_, s, [&](int via) {
+      if (meeting.offer(via, load[via])) stage = s;
+    });
+  if (meeting.argument < 0) return false;
+  Least<std::uint64_t> before, next;
+  int second = 0, third = 0;
+  for (int s = 1; s < stage; ++s)
+    near_.for_each_common(s, backward_[s], meeting.argument, [&](int via) {
+      if (before.offer(via, load[via])) second = s;
+    });
+  for (int s = stage; s + 1 < stages(); ++s)
+    near_back_.for_each_common(s + 1, forward_[s], meeting.argument, [&](int via) {
+      if (next.offer(via, load[via])) third = s;
+    });
+  path.push_back(first_edge(a, before.argument));
+  path.push_back({second, before.argument, meeting.argument});
+  path.push_back({third, meeting.argument, next.argument});
+  path.push_back(last_edge(next.argument, b, third));
   return true;
 }
 
 // Ends meet in the middle: every path is somewhere before the middle stage.
-bool StagedGraph::through_many(int a, int b, std::span<const std::uint64_t> load,
-                               std::vector<StagedEdge>& path) {
+bool StagedGraph::find_more(int a, int b, Load load, std::vector<StagedEdge>& path) {
+  if (stages() < 5) return false;
   const int middle = stages() / 2;
   spread(middle, a);
   spread_back(middle, b);
@@ -125,7 +223,10 @@ void StagedGraph::spread(int stages, int a) {
   for (int s = 0; s < stages; ++s) {
     from_.clear_row(s + 1);
     from_.unite(s + 1, from_, s);
-    from_.for_each_common(s, from_, s, [&](int via) { from_.unite(s + 1, forward_[s], via); });
+    from_.for_each_common(s, from_, s, [&](int via) {
+      ++work_;
+      from_.unite(s + 1, forward_[s], via);
+    });
   }
 }
 
@@ -135,7 +236,10 @@ void StagedGraph::spread_back(int first, int b) {
   for (int s = stages() - 1; s >= first; --s) {
     to_.clear_row(s);
     to_.unite(s, to_, s + 1);
-    to_.for_each_common(s + 1, to_, s + 1, [&](int via) { to_.unite(s, backward_[s], via); });
+    to_.for_each_common(s + 1, to_, s + 1, [&](int via) {
+      ++work_;
+      to_.unite(s, backward_[s], via);
+    });
   }
 }
 
