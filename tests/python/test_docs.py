@@ -155,6 +155,26 @@ def test_readme_has_every_command_once() -> None:
     assert Counter(rows) == Counter(name for name in group.commands if " " not in name)
 
 
+def test_readme_is_a_screen_and_a_half() -> None:
+    """In lines as a terminal of 100 columns shows them."""
+    text = (SOURCE / "README.md").read_text(encoding="utf-8")
+    assert sum(1 + len(line) // 101 for line in text.splitlines()) <= 85
+
+
+def test_every_example_is_listed() -> None:
+    text = (SOURCE / "docs/examples.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"\]\(\.\./examples/([^)]*)\)", text))
+    own = {p.name for p in (SOURCE / "examples").iterdir() if p.name != "CMakeLists.txt"}
+    assert listed == own - {"grids"}, "grids is shared by examples on grids"
+
+
+def test_every_public_header_is_listed() -> None:
+    text = (SOURCE / "docs/reference/headers.md").read_text(encoding="utf-8")
+    listed = re.findall(r"\[([\w.]+)\]\(\.\./\.\./include/tonari/(?:fortran/)?([\w.]+)\)", text)
+    public = [p.name for p in (SOURCE / "include/tonari").glob("*.h*")] + ["tonari.F90"]
+    assert sorted(listed) == sorted((name, name) for name in public if name != "fortran.h")
+
+
 def test_no_block_is_lost() -> None:
     """The guide, whose 56 blocks became pages of docs/, had so many. A page that is lost, or no
     longer looked at, shows here."""
@@ -281,12 +301,12 @@ def test_output(command: Block, output: Block, mpi: dict[str, str], tmp_path: Pa
     assert printed[at : at + len(shown)] == shown
 
 
-def test_readme_begins_with_two_commands_and_a_short_program() -> None:
+def test_readme_begins_with_three_commands_and_a_short_program() -> None:
     commands, program = blocks("README.md")[:2]
     assert [line.split("#")[0].strip() for line in commands.code.splitlines()] == [
-        "make demo", "make test",
+        "make demo", "make test", "make bench BENCH=halo",
     ]  # fmt: skip
-    assert commands.line < 10 and program.name == "first"
+    assert commands.line < 12 and program.name == "first"
     assert len(program.code.splitlines()) == 12
 
 

@@ -197,7 +197,7 @@ def test_bodies_and_initializers_are_left_out() -> None:
 
 
 def test_links_to_headers_lead_to_the_reference(gathered: Path) -> None:
-    assert "](../reference/headers/grid.hpp.rst)" in text_of(gathered / "project/README.md")
+    assert "](headers/grid.hpp.rst)" in text_of(gathered / "reference/headers.md")
     text = (gathered / "source/include/tonari.rst").read_text(encoding="utf-8")
     assert "* :doc:`grid.h </reference/headers/grid.h>`" in text
 

@@ -147,6 +147,18 @@ def test_every_range_is_that_of_the_rows_that_were_measured(row: draw.Row) -> No
     assert (row.low, row.high) == (min(found), max(found))
 
 
+def test_readme_begins_with_numbers_of_the_rows() -> None:
+    """Over both MPIs, for 8 B to 26 neighbors."""
+    text = (SOURCE / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"([\d.]+) to ([\d.]+) times", text.split("<picture>")[0])
+    rows = [row for row in ROWS if row.exchange == "26 neighbors" and row.case == "8 B"]
+    expected = []
+    for ranks in ("2 ranks", "8 ranks on 2 cores"):
+        found = [row for row in rows if row.ranks == ranks]
+        expected.append((min(row.low for row in found), max(row.high for row in found)))
+    assert [(float(low), float(high)) for low, high in shown] == expected
+
+
 @pytest.mark.parametrize(
     ("row", "number"),
     [("x,1,y,Cray,1,2", "MPI"), ("x,1,y,MPICH,2,1", "low"), ("x,1,y,MPICH,0,1", "low")],
