@@ -14,7 +14,7 @@ from tonari.mpi import Vector
 OWNED = [3 + r % 3 for r in range(RANKS)]  # ranks own different numbers of values
 STARTS = np.concatenate(([0], np.cumsum(OWNED)))
 N = int(STARTS[-1])
-ROUTES = ["direct", "store-and-forward/2"] if RANKS > 3 else ["direct", "store-and-forward/1"]
+ROUTES = ["direct", f"store-and-forward/{2 if RANKS > 3 else 1}", "balanced"]
 FIRST, MINE = int(STARTS[RANK]), OWNED[RANK]
 
 
