@@ -21,16 +21,24 @@ int counted(const char* name, const void* returns_to, const Call& call) {
 
 using namespace tonari::watch;
 
-// Of each operation the call that blocks, the one that has a request, and the persistent one.
 #define TONARI_WORDS(...) __VA_ARGS__
 #define TONARI_COUNTED(NAME, TAKES, PASSES) \
   TONARI_WATCHED(NAME, (TAKES), counted(#NAME, called.site, [&] { return called.real(PASSES); }))
-#define TONARI_NEIGHBORHOOD(NAME, TAKES, PASSES)                                              \
-  TONARI_COUNTED(MPI_Neighbor_##NAME, TONARI_WORDS(TAKES), TONARI_WORDS(PASSES));             \
-  TONARI_COUNTED(MPI_Ineighbor_##NAME, TONARI_WORDS(TAKES, void* request),                    \
-                 TONARI_WORDS(PASSES, request));                                              \
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
+#define TONARI_COUNTED_INIT(NAME, TAKES, PASSES)                                              \
   TONARI_COUNTED(MPI_Neighbor_##NAME##_init, TONARI_WORDS(TAKES, Handle info, void* request), \
                  TONARI_WORDS(PASSES, info, request))
+#else  // Open MPI 4
+#define TONARI_COUNTED_INIT(NAME, TAKES, PASSES)                                               \
+  TONARI_COUNTED(MPIX_Neighbor_##NAME##_init, TONARI_WORDS(TAKES, Handle info, void* request), \
+                 TONARI_WORDS(PASSES, info, request))
+#endif
+// Of each operation the call that blocks, the one that has a request, and the persistent one.
+#define TONARI_NEIGHBORHOOD(NAME, TAKES, PASSES)                                  \
+  TONARI_COUNTED(MPI_Neighbor_##NAME, TONARI_WORDS(TAKES), TONARI_WORDS(PASSES)); \
+  TONARI_COUNTED(MPI_Ineighbor_##NAME, TONARI_WORDS(TAKES, void* request),        \
+                 TONARI_WORDS(PASSES, request));                                  \
+  TONARI_COUNTED_INIT(NAME, TONARI_WORDS(TAKES), TONARI_WORDS(PASSES))
 
 TONARI_NEIGHBORHOOD(allgather,
                     TONARI_WORDS(const void* out, int outs, Handle outtype, void* in, int ins,
