@@ -64,14 +64,30 @@ void offer_papers_schemes(const CommunicationMatrix& matrix, Best& best) {
   for (int phases : {1, 2}) best.offer(combine(matrix, share_messages(matrix, phases)));
 }
 
-// From few words per message to many, in few stages and in many.
+// From few words per message to many, in few stages and in many; of large patterns those that suit
+// the limit.
 void offer_balanced(const CommunicationMatrix& matrix, double words, Best& best) {
-  constexpr std::size_t most_blocks = 1 << 16;  // above, many stages take many seconds
-  for (const auto& [stages, price] :
-       {std::pair(2, 2.0), std::pair(3, 5.0), std::pair(4, 20.0), std::pair(6, 5.0),
-        std::pair(6, 20.0), std::pair(8, any_price)})
-    if (stages == 2 || matrix.blocks() <= most_blocks)
-      best.offer(balanced(matrix, {stages, price, words}));
+  constexpr std::size_t few_blocks = 1 << 13,  // up to here, all take milliseconds
+      most_blocks = 1 << 16;                   // above, many stages take many seconds
+  constexpr double many_words = 1e30;  // a price at which detours of few messages still come first
+  struct Point {
+    int stages;
+    double price, least, most;  // limits of words for which it is tried
+  };
+  for (const Point& point : {Point{2, 2, 1, any_price},
+                             {3, 5, 1, 1.35},
+                             {4, 5, 1, 1.7},
+                             {4, 20, any_price, any_price},
+                             {6, 5, 1, 1.35},
+                             {6, 20, 1.35, any_price},
+                             {8, 5, 1.35, any_price},
+                             {8, many_words, 1.7, any_price},
+                             {8, any_price, any_price, any_price}}) {
+    const bool suits = words >= point.least && words < point.most;
+    if (matrix.blocks() <= few_blocks ||
+        (suits && (point.stages == 2 || matrix.blocks() <= most_blocks)))
+      best.offer(balanced(matrix, {point.stages, point.price, words}));
+  }
 }
 
 // One generator less, as long as that keeps to the limit.
