@@ -80,8 +80,8 @@ void offer_balanced(const CommunicationMatrix& matrix, double words, Best& best)
                              {4, 20, any_price, any_price},
                              {6, 5, 1, 1.35},
                              {6, 20, 1.35, any_price},
-                             {8, 5, 1.35, any_price},
-                             {8, many_words, 1.7, any_price},
+                             {8, 5, 1.1, any_price},
+                             {8, many_words, 1.2, any_price},
                              {8, any_price, any_price, any_price}}) {
     const bool suits = words >= point.least && words < point.most;
     if (matrix.blocks() <= few_blocks ||
