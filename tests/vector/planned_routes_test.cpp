@@ -166,7 +166,7 @@ class PlannedRoutes : public VectorTest {
 };
 
 TEST_F(PlannedRoutes, MessagesAndValuesAreAsCounted) {
-  const int cases = very_slow() ? 1 : crowded() ? 8 : 25;
+  const int cases = very_slow() ? 1 : crowded() ? 3 : 12;
   for (int k = 0; k < cases; ++k) {
     Random common(static_cast<unsigned>(500 + 100 * k + world_size()));
     const Sharing s = draw_sharing(common, all_needs[k % 4], pick(common, 1, 30));
@@ -264,12 +264,14 @@ void expect_direct_sums(const Sharing& s, const std::string& route, MPI_Datatype
 }
 
 TEST_F(PlannedRoutes, SumsAreTheDirectOnes) {
-  const int cases = very_slow() ? 1 : crowded() ? 4 : 10;
+  const int cases = very_slow() ? 1 : crowded() ? 3 : 6;
   for (int k = 0; k < cases; ++k) {
     Random common(static_cast<unsigned>(900 + 100 * k + world_size()));
     const Sharing s = draw_sharing(common, all_needs[k % 3], 20);
     const std::string route = planned_routes[k % std::size(planned_routes)].route;
-    for (const MPI_Op op : {MPI_SUM, MPI_MIN, MPI_MAX}) {
+    const MPI_Op ops[] = {MPI_SUM, MPI_MIN, MPI_MAX};
+    for (const MPI_Op op : ops) {
+      if (crowded() && op != ops[k % 3]) continue;  // each once
       expect_direct_sums<double>(s, route, MPI_DOUBLE, op);
       if (very_slow()) break;
       expect_direct_sums<float>(s, route, MPI_FLOAT, op);
