@@ -23,6 +23,7 @@ sys.path.insert(0, str(SITE))
 import build_site  # noqa: E402
 import c_header  # noqa: E402
 import cpp_header  # noqa: E402
+import llms  # noqa: E402
 import pictures  # noqa: E402
 import prose  # noqa: E402
 import stage  # noqa: E402
@@ -223,6 +224,31 @@ def test_links_in_code_are_left_alone(tmp_path: Path) -> None:
     text = "[a](../src/a.c)\n```cpp\n[](auto) { f(); }\n```\n[b](#b)"
     assert made.rewritten(text, page) == text.replace("../src/a.c", "source/src/a.c.rst")
     assert made.linked == {tmp_path / "src/a.c"}
+
+
+def test_llms_txt_has_every_page_of_the_navigation_once(tmp_path: Path) -> None:
+    made = stage.Stage(SOURCE, tmp_path, {})
+    llms.write(made, tmp_path / "html")
+    lines = (tmp_path / "html/llms.txt").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "# tonari" and lines[2].startswith("> tonari makes halo exchanges")
+    index = (SOURCE / "docs/index.md").read_text(encoding="utf-8")
+    titles = re.findall(r"^## (.*)$", index, re.M)
+    assert [line[3:] for line in lines if line.startswith("## ")] == titles
+    found = [re.fullmatch(r"- \[[^]]+\]\(([\w./-]+)\.html\): (.+)", line) for line in lines]
+    pages = [match[1] for match in found if match]
+    assert Counter(pages) == Counter(
+        made.place(Path(os.path.normpath(SOURCE / "docs" / target))).with_suffix("").as_posix()
+        for _, target in stage.ITEM.findall(index)
+    )
+    for match in filter(None, found):
+        assert match[2][-1] in ".:!?" and "](" not in match[2], match[0]
+
+
+def test_a_first_sentence_is_prose_and_plain() -> None:
+    page = "# T\n\n<picture>\n  x\n</picture>\n\n| a |\n\nOne [link](b.md),\nv 1.5 here. Next one."
+    assert llms.first_sentence(page) == "One link, v 1.5 here."
+    with pytest.raises(ValueError, match="no sentence"):
+        llms.first_sentence("# T\n\n* a list\n")
 
 
 @pytest.mark.parametrize("builder", [more("html")])
