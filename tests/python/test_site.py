@@ -197,6 +197,19 @@ def test_bodies_and_initializers_are_left_out() -> None:
     )
 
 
+def test_the_front_page_has_a_chart_and_one_example_in_four_languages(gathered: Path) -> None:
+    text = (gathered / "index.md").read_text(encoding="utf-8")
+    assert re.findall(r"^:::\{tab-item\} (.*)$", text, re.M) == ["C", "C++", "Fortran", "Python"]
+    captions = [f":caption: ring.{suffix}" for suffix in ("c", "cpp", "f90", "py")]
+    assert [line for line in text.splitlines() if line.startswith(":caption: ring")] == captions
+    chart, ways, example = map(text.index, (":::{container} chart", "Three ways", "::::{tab-set}"))
+    assert chart < ways < example
+    shown = re.sub(r"^```\{toctree\}.*?^```$", "", text, flags=re.M | re.S)
+    assert len(re.findall(r"^\* ", shown, re.M)) == 3 and "\n## " not in shown
+    groups = re.findall(r"^:caption: (?!ring)(.*)$", text, re.M)
+    assert groups[:3] == ["Start", "How to", "How it works"]
+
+
 def test_links_to_headers_lead_to_the_reference(gathered: Path) -> None:
     assert "](headers/grid.hpp.rst)" in text_of(gathered / "reference/headers.md")
     text = (gathered / "source/include/tonari.rst").read_text(encoding="utf-8")

@@ -27,7 +27,7 @@ def test_the_pictures_are_what_the_rows_give() -> None:
     assert draw.main(["--check"]) == 0
 
 
-@pytest.mark.parametrize("file", ["README.md", "docs/performance.md"])
+@pytest.mark.parametrize("file", ["README.md", "docs/index.md", "docs/performance.md"])
 def test_light_and_dark_pages_have_theirs(file: str) -> None:
     text = (SOURCE / file).read_text(encoding="utf-8")
     found = re.search(r'srcset="(.*?)".*?<img[^>]* src="(.*?)"', text, re.S)
@@ -147,10 +147,11 @@ def test_every_range_is_that_of_the_rows_that_were_measured(row: draw.Row) -> No
     assert (row.low, row.high) == (min(found), max(found))
 
 
-def test_readme_begins_with_numbers_of_the_rows() -> None:
+@pytest.mark.parametrize("file", ["README.md", "docs/index.md"])
+def test_the_first_numbers_are_those_of_the_rows(file: str) -> None:
     """Over both MPIs, for 8 B to 26 neighbors."""
-    text = (SOURCE / "README.md").read_text(encoding="utf-8")
-    shown = re.findall(r"([\d.]+) to ([\d.]+) times", text.split("<picture>")[0])
+    text = (SOURCE / file).read_text(encoding="utf-8")
+    shown = re.findall(r"([\d.]+) to ([\d.]+)\W+times", text.split("<picture>")[0])
     rows = [row for row in ROWS if row.exchange == "26 neighbors" and row.case == "8 B"]
     expected = []
     for ranks in ("2 ranks", "8 ranks on 2 cores"):

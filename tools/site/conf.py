@@ -14,13 +14,13 @@ version_line = re.search(
 assert version_line
 project, release = "tonari", version_line[1]
 copyright = "the tonari authors; BSD-3-Clause"
-extensions = ["myst_parser", "sphinx_copybutton", "names"]
+extensions = ["myst_parser", "sphinx_copybutton", "sphinx_design", "names"]
 root_doc = "index"
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = []
 nitpicky = False  # C types of MPI have no page here
 
-myst_enable_extensions = ["deflist"]
+myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 myst_heading_slug_func = "names.slug"
 

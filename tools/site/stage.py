@@ -23,8 +23,10 @@ ROOMS = "picture rooms The rooms of src/ by floors; an arrow leads to what a roo
 MARK = re.compile(r"^<!-- (?!site:).*? -->\n(?=```)", re.M)
 PICTURE = re.compile(r"^<picture>.*?^</picture>", re.M | re.S)  # one for each theme
 PROGRAM = re.compile(r"^<!-- program: (\S+) ranks .*? -->\n```(\w+)\n", re.M)
+PROGRAMS = re.compile(r"(?:^<!-- program: [^\n]* -->\n```\w+\n(?:(?!^```).*\n)*```\n\n?){2,}", re.M)
 SECTION = re.compile(r"^## (.*)\n((?:(?!## ).*\n?)*)", re.M)
 ITEM = re.compile(r"^\* \[([^\]]*)\]\(([^)#\s]*\.md)\)", re.M)
+TABS = {".c": "C", ".cpp": "C++", ".f90": "Fortran", ".py": "Python"}
 LANGUAGES = {
     ".c": "c",
     ".h": "c",
@@ -61,7 +63,7 @@ class Stage:
     def write(self, document: Path) -> None:
         text = document.read_text(encoding="utf-8")
         if document == self.root / "docs/index.md":
-            text += "\n" + "\n".join(toctrees(text))
+            text = front(text) + "\n" + "\n".join(toctrees(text))
         elif document == self.root / "docs/adr/README.md":
             records = sorted(path.stem for path in document.parent.glob("0*.md"))
             text += "\n" + "\n".join(toctree(records))
@@ -104,7 +106,7 @@ class Stage:
             parts.append(
                 f"```{{image}} {name}\n:class: only-{theme}\n:alt: {attributes['alt']}\n```"
             )
-        return "\n\n".join(parts)
+        return ":::{container} chart\n\n" + "\n\n".join(parts) + "\n\n:::"
 
     def made(self, order: str, document: Path) -> str:
         name, _, rest = order.partition(" ")
@@ -147,6 +149,20 @@ class Stage:
 def listing(path: Path, folder: Path) -> list[str]:
     language = LANGUAGES.get(path.suffix, "text")
     return [f".. literalinclude:: {os.path.relpath(path, folder)}", f"   :language: {language}"]
+
+
+def front(index: str) -> str:
+    """What docs/index.md has before its lists, which are the sidebar; programs become tabs."""
+    return PROGRAMS.sub(lambda m: tabs(m[0]), index.partition("\n## ")[0])
+
+
+def tabs(programs: str) -> str:
+    parts = ["::::{tab-set}"]
+    for part in programs.strip().split("\n\n<!--"):
+        block = part if part.startswith("<!--") else f"<!--{part}"
+        name = PurePosixPath(block.split()[2])
+        parts.append(f":::{{tab-item}} {TABS[name.suffix]}\n\n{block}\n\n:::")
+    return "\n\n".join([*parts, "::::\n\n"])
 
 
 def toctrees(index: str) -> Iterator[str]:
