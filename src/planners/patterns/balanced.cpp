@@ -55,9 +55,8 @@ std::vector<StagedEdge> repeated_edges(const MessageSchedule& two, int stages) {
 // Small patterns begin with all of their edges in all stages. From large ones two stages are
 // planned first, at a price at which most of what is worth a detour goes already.
 MessageSchedule from_pattern(const CommunicationMatrix& matrix, const BalanceOptions& options) {
-  constexpr std::size_t most_blocks = 12'288;  // above, that takes hundreds of milliseconds
-  constexpr int most_repeated = 4;             // stages
-  if (matrix.blocks() <= most_blocks)
+  constexpr int most_repeated = 4;  // stages
+  if (matrix.blocks() <= most_blocks_at_once)
     return over_many_stages(matrix, options, pattern_edges(matrix, options.stages));
   BalanceOptions first = options;
   first.price = std::min(options.price, 0.5 * static_cast<double>(matrix.statistics().words) /

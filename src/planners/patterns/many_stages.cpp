@@ -154,8 +154,7 @@ class Balancer {
     most_words_ = options.words * words;
     word_weight_ = words > 0 ? 0.1 * ranks_ * ranks_ / words : 0;
     most_work_ = static_cast<std::uint64_t>(stages * stages) * work_per_pair_of_stages;
-    // small patterns have more edges to begin with (balanced.cpp), and a quick end
-    if (matrix.blocks() <= 12'288) most_work_ *= 8;
+    if (matrix.blocks() <= most_blocks_at_once) most_work_ *= 8;
   }
 
   void start_from(std::span<const StagedEdge> edges) {

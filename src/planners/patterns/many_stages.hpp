@@ -5,6 +5,7 @@
 // are the same on every rank.
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "planners/patterns/balance_options.hpp"
@@ -12,6 +13,10 @@
 #include "planners/patterns/staged_graph.hpp"
 
 namespace tonari {
+
+// Patterns of up to so many blocks begin with all of their edges in all stages, and have more work
+// to end with. Above, that takes hundreds of milliseconds.
+inline constexpr std::size_t most_blocks_at_once = 12'288;
 
 // edges: where to start; throws Errc::internal if some block has no path over them.
 MessageSchedule over_many_stages(const CommunicationMatrix& matrix, const BalanceOptions& options,
