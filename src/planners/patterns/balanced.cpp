@@ -71,7 +71,8 @@ MessageSchedule over_stages(const CommunicationMatrix& matrix, const BalanceOpti
   if (options.price == 0) return from_pattern(matrix, options);
   MessageSchedule regular = from_topology(matrix, options);
   if (regular.metrics(matrix).words > options.words) return from_pattern(matrix, options);
-  if (matrix.statistics().average_sent > matrix.ranks() / 4.0) return regular;
+  const bool dense = matrix.statistics().average_sent > matrix.ranks() / 4.0;
+  if (dense && matrix.blocks() > most_blocks_at_once) return regular;
   MessageSchedule other = from_pattern(matrix, options);
   return schedule_time(matrix, regular, options.price) < schedule_time(matrix, other, options.price)
              ? regular
