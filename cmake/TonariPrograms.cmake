@@ -96,9 +96,11 @@ function(tonari_add_mpi_test name program)
         if(TONARI_RUN_${run}_LIBRARIES)
           list(APPEND environment LD_LIBRARY_PATH=${TONARI_RUN_${run}_LIBRARIES})
         endif()
-        # Two ranks of another MPI share a core that no such job has, if there is one.
+        # Two ranks of another MPI share a core that no such job has, if there is one. Those of
+        # TONARI_ABI_OTHERS have both cores: Intel's never give one away while they wait.
         set(place)
-        if(ranks EQUAL 2 AND NOT mpi STREQUAL TONARI_FIRST_MPI AND Python_Interpreter_FOUND)
+        if(ranks EQUAL 2 AND run STREQUAL mpi AND NOT mpi STREQUAL TONARI_FIRST_MPI
+            AND Python_Interpreter_FOUND)
           set(place ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/on_one_core.py
               ${PROJECT_BINARY_DIR}/cores)
         endif()
@@ -107,7 +109,7 @@ function(tonari_add_mpi_test name program)
         # Ranks give their core away after a moment of waiting, so small jobs run side by side; of
         # jobs of many ranks some would wait for cores most of the time.
         set(processors 2)
-        if(ranks LESS 4)
+        if(ranks LESS 4 AND run STREQUAL mpi)
           set(processors 1)
         endif()
         set_tests_properties(${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${labels}" PROCESSORS
