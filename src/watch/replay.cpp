@@ -113,8 +113,9 @@ class Time {
   double for_one_of(std::size_t left) {
     double seconds = most_seconds - (PMPI_Wtime() - begin_);
     PMPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, comm_);
+    if (seconds < fewest_of_one) return 0.0;
     const double share = 2.0 * seconds / static_cast<double>(left);
-    return seconds < fewest_of_one ? 0.0 : std::clamp(share, fewest_of_one, most_of_one);
+    return std::clamp(share, fewest_of_one, std::min(most_of_one, seconds));
   }
 
  private:

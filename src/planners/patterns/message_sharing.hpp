@@ -73,6 +73,12 @@ CommunicationMatrix second_hop_matrix(const CommunicationMatrix& matrix,
 
 Routes sharing_routes(const CommunicationMatrix& matrix, const SharedSenders& shared);
 
+// After both phases: blocks go by their senders, and each hop that has a helper over that.
+// helpers: of the messages of `after`, which second_hop_matrix has made; no_helper: none.
+constexpr std::int32_t no_helper = -1;
+Routes helped_routes(const CommunicationMatrix& matrix, const SharedSenders& shared,
+                     const CommunicationMatrix& after, const std::vector<std::int32_t>& helpers);
+
 // Phases 1 or 1 and 2. For messages: combine(matrix, share_messages(matrix, 2)).
 Routes share_messages(const CommunicationMatrix& matrix, int phases, Stop stop = Stop::each);
 

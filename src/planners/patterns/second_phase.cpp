@@ -37,10 +37,9 @@ class PhaseTwo {
     }
   }
 
-  std::int32_t helper(BlockNumber edge) const {
-    return helper_[edge];
-  }  // `nobody`: it was not moved
-  static constexpr std::int32_t nobody = -1;
+  // By message; `nobody`: it was not moved.
+  const std::vector<std::int32_t>& helpers() const { return helper_; }
+  static constexpr std::int32_t nobody = no_helper;
 
  private:
   static constexpr int most_tried = 1024;
@@ -128,6 +127,23 @@ class PhaseTwo {
 
 }  // namespace
 
+Routes helped_routes(const CommunicationMatrix& matrix, const SharedSenders& shared,
+                     const CommunicationMatrix& after, const std::vector<std::int32_t>& helpers) {
+  Routes routes;
+  std::vector<std::int32_t> via;
+  for (BlockNumber b = 0; b < matrix.blocks(); ++b) {
+    via.assign(1, matrix.origin(b));
+    for (const std::int32_t next : {shared.sender[b], matrix.target(b)}) {
+      if (next == via.back()) continue;
+      if (const std::int32_t helper = helpers[after.find(via.back(), next)]; helper != no_helper)
+        via.push_back(helper);
+      via.push_back(next);
+    }
+    routes.add(via);
+  }
+  return routes;
+}
+
 Routes share_messages(const CommunicationMatrix& matrix, int phases, Stop stop) {
   if (phases != 1 && phases != 2)
     fail(Errc::argument, "message sharing with ", phases, " phases: give 1 or 2");
@@ -136,19 +152,7 @@ Routes share_messages(const CommunicationMatrix& matrix, int phases, Stop stop) 
   const CommunicationMatrix after = second_hop_matrix(matrix, shared);
   PhaseTwo second(after);
   second.run();
-  Routes routes;
-  std::vector<std::int32_t> via;
-  for (BlockNumber b = 0; b < matrix.blocks(); ++b) {
-    via.assign(1, matrix.origin(b));
-    for (std::int32_t next : {shared.sender[b], matrix.target(b)}) {
-      if (next == via.back()) continue;
-      if (const std::int32_t helper = second.helper(after.find(via.back(), next));
-          helper != PhaseTwo::nobody)
-        via.push_back(helper);
-      via.push_back(next);
-    }
-    routes.add(via);
-  }
+  Routes routes = helped_routes(matrix, shared, after, second.helpers());
   routes.allow_detours();
   return routes;
 }

@@ -72,21 +72,7 @@ Routes thesis_routes(const CommunicationMatrix& matrix, int phases) {
   const SharedSenders shared{thesis_senders(matrix).sender};
   if (phases == 1) return sharing_routes(matrix, shared);
   const CommunicationMatrix after = second_hop_matrix(matrix, shared);
-  const std::vector<std::int32_t> helper = thesis_helpers(after).helper;
-  Routes routes;
-  std::vector<std::int32_t> via;
-  for (BlockNumber b = 0; b < matrix.blocks(); ++b) {
-    via.assign(1, matrix.origin(b));
-    for (std::int32_t next : {shared.sender[b], matrix.target(b)}) {
-      if (next == via.back()) continue;
-      if (const std::int32_t over = helper[after.find(via.back(), next)];
-          over != ThesisHelpers::nobody)
-        via.push_back(over);
-      via.push_back(next);
-    }
-    routes.add(via);
-  }
-  return routes;
+  return helped_routes(matrix, shared, after, thesis_helpers(after).helper);
 }
 
 }  // namespace tonari

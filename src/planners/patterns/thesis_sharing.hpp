@@ -71,7 +71,7 @@ void thesis_pair(const CommunicationMatrix& matrix, int most, int other, ThesisS
 
 // Phase II, on the matrix that second_hop_matrix makes of Phase I.
 struct ThesisHelpers : ThesisPhase {
-  static constexpr std::int32_t nobody = -1;
+  static constexpr std::int32_t nobody = no_helper;
   std::vector<std::int32_t> helper;  // by message: the rank that it goes over
 };
 ThesisHelpers thesis_helpers(const CommunicationMatrix& after);
