@@ -56,6 +56,35 @@ set(TONARI_ANY_RANKS OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     PRTE_MCA_hwloc_default_binding_policy=none MPIR_CVAR_CH4_PROGRESS_THROTTLE=1
     MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT=16 I_MPI_PIN=off I_MPI_THREAD_YIELD=2)
 
+# In front of functions of the MPIs in all that tests start, unless they say otherwise (LD_PRELOAD).
+# They are not linked with an MPI, so that they are harmless in front of another one. Programs with
+# sanitizers must be loaded first, so those do without.
+set(TONARI_TEST_ENVIRONMENT ${TONARI_ANY_RANKS})
+if(TONARI_TESTS AND NOT TONARI_SANITIZE)
+  set(patient keep_loaded)
+  if(TARGET tonari_mpi_mpich)
+    list(APPEND patient take_turns)
+  endif()
+  set(files "")
+  foreach(part IN LISTS patient)
+    add_library(tonari_${part} SHARED ${PROJECT_SOURCE_DIR}/tests/support/${part}.cpp)
+    target_link_libraries(tonari_${part} PRIVATE ${CMAKE_DL_LIBS})
+    set_target_properties(tonari_${part} PROPERTIES LIBRARY_OUTPUT_DIRECTORY
+        ${PROJECT_BINARY_DIR}/tests/lib)
+    if(TARGET tonari_tests)
+      add_dependencies(tonari_tests tonari_${part})
+    endif()
+    list(APPEND files $<TARGET_FILE:tonari_${part}>)
+  endforeach()
+  if(TARGET tonari_take_turns)
+    target_include_directories(tonari_take_turns SYSTEM PRIVATE
+        $<TARGET_PROPERTY:tonari_mpi_mpich,INTERFACE_INCLUDE_DIRECTORIES>)
+    target_compile_definitions(tonari_take_turns PRIVATE MPICH_SKIP_MPICXX=1)
+  endif()
+  list(JOIN files ":" files)
+  list(APPEND TONARI_TEST_ENVIRONMENT LD_PRELOAD=${files})
+endif()
+
 # tonari_add_mpi_test(NAME program [RANKS 1 2 3 ...] [OTHERS 3 ...] [MORE 4 5 8 ...] [ABI_MORE 2
 # ...] [MPIS names...] [ARGS ...] [TIMEOUT seconds] [LABELS ...] [ENVIRONMENT ...]): one ctest per
 # MPI (of MPIS, or all) and rank count of RANKS and MORE. `make test` runs those of RANKS under the
@@ -91,7 +120,8 @@ function(tonari_add_mpi_test name program)
       endif()
       foreach(run IN LISTS TONARI_${upper}_RUNS)
         set(test ${name}.${run}.${ranks})
-        set(environment ${TONARI_ANY_RANKS} TONARI_CACHE_DIR=${PROJECT_BINARY_DIR}/cache-${run}
+        set(environment ${TONARI_TEST_ENVIRONMENT}
+            TONARI_CACHE_DIR=${PROJECT_BINARY_DIR}/cache-${run}
             GTEST_OUTPUT=xml:${PROJECT_BINARY_DIR}/results/${test}.xml ${arg_ENVIRONMENT})
         if(TONARI_RUN_${run}_LIBRARIES)
           list(APPEND environment LD_LIBRARY_PATH=${TONARI_RUN_${run}_LIBRARIES})

@@ -105,9 +105,8 @@ def surroundings(run: Run) -> dict[str, str]:
 
 def loaded(run: Run, preloaded: bool, others: str = "") -> str:
     """LD_PRELOAD of the ranks."""
-    turns = built.TAKE_TURNS.get("LD_PRELOAD", "") if run.mpi == "mpich" else ""
     ours = str(run.library) if preloaded else ""
-    return ":".join(filter(None, (ours, turns, others)))
+    return ":".join(filter(None, (ours, built.PATIENT["LD_PRELOAD"], others)))
 
 
 def _end(

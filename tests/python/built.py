@@ -13,10 +13,15 @@ import pytest
 
 CONFIG = Path(os.environ.get("TONARI_BUILD") or "build") / "tonari-config.json"
 
-# Ranks that outnumber the cores take turns, under MPICH, too (tests/support/take_turns.cpp): jobs
-# of three ranks on two cores take a sixth of the time.
-_LIBRARY = CONFIG.parent.absolute() / "mpich" / "lib" / "libtonari_take_turns.so"
-TAKE_TURNS = {"LD_PRELOAD": str(_LIBRARY)} if _LIBRARY.is_file() else {}
+# In front of the MPIs in all that tests start, unless they say otherwise (conftest.py): ranks that
+# outnumber the cores take turns, under MPICH, too (tests/support/take_turns.cpp), so that jobs of
+# three ranks on two cores take a sixth of the time; and jobs of Open MPI end as their programs do
+# (tests/support/keep_loaded.cpp).
+_LIBRARIES = [
+    CONFIG.parent.absolute() / "tests" / "lib" / f"libtonari_{name}.so"
+    for name in ("take_turns", "keep_loaded")
+]
+PATIENT = {"LD_PRELOAD": ":".join(str(file) for file in _LIBRARIES if file.is_file())}
 
 
 def with_program(program: str) -> dict[str, dict[str, Any]]:

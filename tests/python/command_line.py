@@ -16,7 +16,6 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import IO, Any
 from unittest import mock
 
-from built import TAKE_TURNS
 from tonari.cli import main
 
 # 80 columns, no colors.
@@ -111,7 +110,7 @@ def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str
 def call_once(line: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     out, err = io.StringIO(), io.StringIO()
     with (
-        mock.patch.dict(os.environ, PLAIN | TAKE_TURNS | environment),
+        mock.patch.dict(os.environ, PLAIN | environment),
         redirect_stdout(out),
         redirect_stderr(err),
         time_limit(PATIENCE),

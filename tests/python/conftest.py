@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import built
 import pytest
 from command_line import call, words
 
@@ -48,6 +49,11 @@ def failed_jobs_end_at_once() -> None:
     by themselves."""
     for prefix in ("OMPI", "PRTE"):
         os.environ[f"{prefix}_MCA_odls_base_sigkill_timeout"] = "0"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_mpis() -> None:
+    os.environ.update(built.PATIENT)
 
 
 @pytest.fixture

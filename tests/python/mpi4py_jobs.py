@@ -63,11 +63,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     mpi = built.with_program("../lib/libtonari.so")[name]
     env = environment(name, mpi, folder) | changed
-    # What stands in front of MPICH's functions finds them only if the MPI is loaded before Python.
-    turns = built.TAKE_TURNS.get("LD_PRELOAD") if name == "mpich" else None
-    preload = ["env", f"LD_PRELOAD={turns}:{folder / LIBRARIES[name]}"] if turns else []
-    python = [*preload, sys.executable, str(program), *arguments]
-    command = [mpi["mpiexec"], "-n", str(ranks), *python]
+    command = [mpi["mpiexec"], "-n", str(ranks), sys.executable, str(program), *arguments]
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=env)
     except subprocess.TimeoutExpired as late:

@@ -48,7 +48,7 @@ def rows(*arguments: str) -> list[dict[str, Any]]:
 def program(mpi: str, ranks: int, *arguments: str) -> subprocess.CompletedProcess[str]:
     started = [BUILT[mpi]["mpiexec"], "-n", str(ranks)]
     job = [*started, str(Path(BUILT[mpi]["bin"]) / "tonari_bench_spmv"), *arguments]
-    settings = os.environ | ANY_RANKS | YIELD | built.TAKE_TURNS
+    settings = os.environ | ANY_RANKS | YIELD
     return subprocess.run(job, capture_output=True, text=True, timeout=PATIENCE, env=settings)
 
 

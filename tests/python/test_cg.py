@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from built import TAKE_TURNS, marks
+from built import marks
 from command_line import PATIENCE
 from tonari.benchmark.launch import ANY_RANKS
 
@@ -52,7 +52,7 @@ def run(mpi: str, ranks: int, *arguments: str) -> subprocess.CompletedProcess[st
     program = str(Path(MPIS[mpi]["bin"]) / "cg")
     command = [MPIS[mpi]["mpiexec"], "-n", str(ranks), program, *arguments]
     settings = {"OMPI_MCA_mpi_yield_when_idle": "1", "TONARI_TUNE": "off"}
-    environment = ANY_RANKS | TAKE_TURNS | dict(os.environ) | settings
+    environment = ANY_RANKS | dict(os.environ) | settings
     return subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE
     )

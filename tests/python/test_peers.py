@@ -29,7 +29,7 @@ SETTINGS = {
     "TONARI_TUNE": "off",
     "TONARI_CONNECT_AFTER": "0",  # through shared memory from the first call on
 }
-ENVIRONMENT = ANY_RANKS | built.TAKE_TURNS | SETTINGS
+ENVIRONMENT = ANY_RANKS | SETTINGS
 # The MPI itself does not read other processes' memory.
 NO_READS_BY_MPI = {
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",

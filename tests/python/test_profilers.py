@@ -13,7 +13,7 @@ from typing import Any
 
 import built
 import pytest
-from built import TAKE_TURNS, more
+from built import PATIENT, more
 from command_line import PATIENCE
 from tonari import preload
 from tonari.benchmark.launch import ANY_RANKS
@@ -50,7 +50,7 @@ class Program:
         """What a rank starts; library: tonari's, or none."""
         tool = str(self.tool)
         ours = [str(library)] if library else []
-        ours += [TAKE_TURNS["LD_PRELOAD"]] if self.mpi == "mpich" and TAKE_TURNS else []
+        ours += filter(None, [PATIENT["LD_PRELOAD"]])
         libraries = {"before": [tool, *ours], "behind": [*ours, tool]}.get(place, ours)
         program = self.folder / (place if place in ("linked", "inside") else "plain")
         words = ["persistent"] if self.mpi == "openmpi" else []  # MPICH 4 waits for ever there

@@ -30,7 +30,7 @@ def run(mpi: str, report: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         timeout=PATIENCE,
-        env=os.environ | ANY_RANKS | built.TAKE_TURNS | settings,
+        env=os.environ | ANY_RANKS | settings,
     )
     assert done.returncode == 0, done.stderr
     return done

@@ -45,7 +45,7 @@ def test_calls_go_through_tonari(
 
 
 def reports(mpi: str, folder: Path) -> list[list[dict[str, Any]]]:
-    variables = {"TONARI_REPORT": str(folder / "report.json")} | built.TAKE_TURNS
+    variables = {"TONARI_REPORT": str(folder / "report.json")}
     done = subprocess.run(
         launch(mpi, 3),
         check=False,

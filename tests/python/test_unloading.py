@@ -31,3 +31,5 @@ def test_the_library_may_be_closed(mpi: str, tmp_path: Path) -> None:
         env=ANY_RANKS | dict(os.environ),
     )
     assert done.returncode == 0, done.stderr
+    # tests/support/keep_loaded.cpp
+    assert set(done.stdout.splitlines()) == {str(int(mpi == "openmpi"))}

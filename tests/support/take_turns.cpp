@@ -9,11 +9,34 @@
 #if defined(MPICH_VERSION)
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sched.h>
 
+#include <cstring>
+
+namespace {
+
+using Progress = unsigned (*)(void*);
+
+/// UCX's own function. Python loads the MPI for itself alone: then UCX is not among the libraries
+/// that RTLD_NEXT looks into, and is asked by its name.
+Progress progress_of_ucx() {
+  constexpr const char* function = "ucp_worker_progress";
+  void* found = dlsym(RTLD_NEXT, function);
+  const auto look = [](dl_phdr_info* library, size_t, void* into) {
+    if (std::strstr(library->dlpi_name, "/libucp") == nullptr) return 0;
+    void* ucx = dlopen(library->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    *static_cast<void**>(into) = ucx != nullptr ? dlsym(ucx, function) : nullptr;
+    return 1;
+  };
+  if (found == nullptr) dl_iterate_phdr(look, &found);
+  return reinterpret_cast<Progress>(found);
+}
+
+}  // namespace
+
 extern "C" __attribute__((visibility("default"))) unsigned ucp_worker_progress(void* worker) {
-  static const auto real =
-      reinterpret_cast<unsigned (*)(void*)>(dlsym(RTLD_NEXT, "ucp_worker_progress"));
+  static const Progress real = progress_of_ucx();
   static thread_local unsigned in_vain = 0;
   constexpr unsigned patience = 64;
   const unsigned events = real(worker);

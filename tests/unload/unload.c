@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program that has libtonari.so (its argument) in a plugin, and unloads that before MPI_Finalize:
- * MPI then still calls what the library has left with it. */
+ * MPI then still calls what the library has left with it. Says at its end whether a component of
+ * Open MPI is still loaded. */
 #include <dlfcn.h>
 #include <stdio.h>
+#include <string.h>
 #include <tonari/tonari.h>
 
 #define FIND(name) __typeof__(name)* const name##_ = (__typeof__(name)*)dlsym(library, #name)
@@ -23,6 +25,16 @@ static int exchange(void* library) {
   return got != (rank + ranks - 1) % ranks;
 }
 
+/* Whether a file with this in its name is mapped. */
+static int is_loaded(const char* name) {
+  char line[4096];
+  int found = 0;
+  FILE* const maps = fopen("/proc/self/maps", "r");
+  while (maps && fgets(line, sizeof line, maps)) found |= strstr(line, name) != NULL;
+  if (maps) fclose(maps);
+  return found;
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   void* const library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
@@ -33,5 +45,6 @@ int main(int argc, char** argv) {
   const int wrong = exchange(library);
   dlclose(library);
   MPI_Finalize();
+  printf("%d\n", is_loaded("/mca_pmix_"));
   return wrong;
 }
