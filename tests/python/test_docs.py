@@ -329,6 +329,7 @@ def anchors(document: Path) -> set[str]:
 def test_links_lead_somewhere(document: str) -> None:
     here = SOURCE / document
     prose = FENCED.sub("", here.read_text(encoding="utf-8"))
+    assert not re.search(r"\]\([^)\s]+\n", prose), "a link that goes on in the next line is none"
     for target in re.findall(r"\]\(([^)\s]+)\)", prose):
         if target.startswith("http"):
             continue
