@@ -66,9 +66,9 @@ static void tell(const char* kind, int count, int period, int least, int most) {
            kind, count, period, least, most);
 }
 
-static void sizes_change(int steps) {
+static void sizes_change(int steps, int longest) {
   int shifts[MOST], bytes[MOST] = {0}, least = ROOM, most = 0;
-  const int count = draw_shifts(shifts), period = draw(3, 30);
+  const int count = draw_shifts(shifts), period = longest > 1 ? draw(3, longest) : 1;
   for (int step = 0; step < steps; ++step) {
     if (step % period == 0)
       for (int k = 0; k < count; ++k) {
@@ -78,6 +78,19 @@ static void sizes_change(int steps) {
     exchange(count, shifts, bytes, step);
   }
   tell("sizes", count, period, least, most);
+}
+
+/* Swaps of a step, two with each partner, whose sizes change all at once: as where domains are cut
+ * in two along each dimension. */
+static void swaps(int steps) {
+  int shifts[MOST], bytes[MOST][2] = {{0}};
+  const int count = draw_shifts(shifts), period = draw(3, 30);
+  for (int step = 0; step < steps; ++step) {
+    if (step % period == 0)
+      for (int k = 0; k < 2 * count; ++k) bytes[k / 2][k % 2] = draw(1000, ROOM);
+    for (int k = 0; k < 2 * count; ++k) exchange(1, &shifts[k / 2], &bytes[k / 2][k % 2], step);
+  }
+  tell("swaps", 2 * count, period, 1000, ROOM);
 }
 
 /* A large exchange after so many small ones, at the same place. */
@@ -131,6 +144,7 @@ static void called_from(int steps) {
   int shifts[MOST], one[MOST], other[MOST];
   const int count = draw_shifts(shifts);
   for (int k = 0; k < MOST; ++k) one[k] = 2000, other[k] = 3000;
+  wrapper(count, shifts, one, steps); /* as programs do that set something up */
   for (int step = 0; step < steps; ++step) {
     wrapper(count, shifts, one, step);   /* site: first caller */
     wrapper(count, shifts, other, step); /* site: second caller */
@@ -181,7 +195,9 @@ int main(int argc, char** argv) {
   state = argc > 3 ? strtoull(argv[2], NULL, 10) : 0;
   const int steps = argc > 3 ? atoi(argv[3]) : 0;
   for (int k = 0; k < 8; ++k) (void)draw(0, 1);
-  if (!strcmp(kind, "sizes")) sizes_change(steps);
+  if (!strcmp(kind, "sizes")) sizes_change(steps, 30);
+  if (!strcmp(kind, "each")) sizes_change(steps, 1);
+  if (!strcmp(kind, "swaps")) swaps(steps);
   if (!strcmp(kind, "seldom")) seldom(steps);
   if (!strcmp(kind, "levels")) levels(steps);
   if (!strcmp(kind, "callers")) called_from(steps);

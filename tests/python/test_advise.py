@@ -29,7 +29,7 @@ from tonari.advice.rows import heading
 from tonari.advice.rows import rows as rows_of
 from tonari.advice.stencil import recognize
 from tonari.benchmark.launch import ANY_RANKS
-from tonari.views.advise import show
+from tonari.views.advise import lines_of_calls, show
 
 SOURCE = Path(__file__).resolve().parents[2] / "tests/preload/halo.c"
 LIBRARY = "../lib/libtonari_advise.so"
@@ -424,6 +424,8 @@ def test_advice_has_code_where_it_pays(capsys: Any) -> None:
     ("halves", "busy", "sentence"),
     [
         ([[30.0, 10.0], [30.0, 40.0]], 0.0, "two replays say that tonari saves 20.0 % and -10.0 %"),
+        ([[27e3, 9e3], [30.0, 10.0]], 0.0, "two replays by the MPI took 27.0 ms and 30.0 µs"),
+        ([[30.0, 9.0], [31.0, 19.0]], 0.0, "two replays by tonari took 9.0 µs and 19.0 µs"),
         ([[30.0, 10.0], [30.0, 11.0]], 0.8, "other programs wanted the cores during the replay"),
     ],
 )
@@ -431,6 +433,46 @@ def test_it_says_when_it_cannot_know(halves: Any, busy: float, sentence: str) ->
     [row] = rows_of(read(records(10.0, halves=halves, busy=busy)))
     assert row["advice"].startswith("cannot be told here: ") and sentence in row["advice"]
     assert row["code"] == ""
+
+
+def test_replays_apart_do_not_matter_where_little_is_spent() -> None:
+    few = {"halves": [[3.0, 0.9], [1.0, 0.9]], "seconds": 0.0005, "exchange_us": 0.5}
+    [row] = rows_of(read(records(0.9, mpi_us=1.0, **few)))
+    assert row["advice"].startswith("leave it")
+
+
+def test_the_report_ends_with_a_paragraph_for_an_issue(capsys: Any) -> None:
+    place = {"file": "/none/a<b", "offset": 16}
+    lines = [{"call": call} | place for call in ("MPI_Irecv", "MPI_Isend")]
+    show(read(records(10.0, places=lines)))
+    text = capsys.readouterr().err
+    assert "  MPI_Irecv at a<b+0x10, MPI_Isend at a<b+0x10\n" in text
+    fits(text)
+    assert " ".join(text.partition("for an issue of the program:")[2].split()) == (
+        "On 2 ranks, exchanges take 40 % of a run of 100.0 ms. MPI_Waitall at a<b+0x20 takes "
+        "40.0 %: 1 message of 1 KiB to neighbors on a line of 2 ranks. For it alone, the MPI takes "
+        "30.0 µs and tonari 10.0 µs. tonari saves 20.0 % of the run."
+    )
+    show(read(in_turn(25.0)))
+    text = " ".join(capsys.readouterr().err.split())
+    assert "takes 80.0 %: 2 exchanges, the longest of them 1 message of 1 KiB to" in text
+    show(read(records(10.0, seconds=0.0001)[:1]))
+    assert "for an issue" not in capsys.readouterr().err
+
+
+def test_why_one_of_several_was_not_replayed_is_told(capsys: Any) -> None:
+    told = in_turn(25.0)
+    for loop in (told[1], told[3]):
+        loop["patterns"][1]["why"] = "the 10 s for replays were over"
+    show(read(told))
+    assert "not replayed: the 10 s for replays were over" in capsys.readouterr().err
+
+
+def test_lines_of_messages_are_told_as_ranges() -> None:
+    [one] = read(records(10.0)).exchanges
+    calls = [("MPI_Irecv", 110), ("MPI_Isend", 420), ("MPI_Irecv", 345), ("MPI_Irecv", 119)]
+    one.places = [f"{call} at comm.cc:{line}" for call, line in calls]
+    assert lines_of_calls(one) == ["MPI_Irecv at comm.cc:110 to 345", "MPI_Isend at comm.cc:420"]
 
 
 def test_ranks_that_share_cores_are_told() -> None:

@@ -83,6 +83,32 @@ def test_sizes_that_change_keep_their_partners(drawn: Drawn, mpi: str, seed: int
 @needs_build
 @each_mpi
 @pytest.mark.parametrize("seed", SEEDS)
+def test_swaps_of_a_step_keep_their_sizes_apart(drawn: Drawn, mpi: str, seed: int) -> None:
+    """Two swaps with the same partner take turns, and each has sizes of its own."""
+    _, rows, told = drawn(mpi, 2 + seed % 4, "swaps", seed)
+    found = exchanges(rows)
+    assert [(row["messages"], row["epochs"]) for row in found] == [(1, STEPS)] * told["messages"]
+    for row in found:
+        assert row["same_sizes"] == pytest.approx(told["period"], abs=told["period"] / 3 + 0.5)
+        assert 0 < row["exchange_us"] < row["step_us"]
+    [loop] = [row for row in rows if row["kind"] == "loop"]
+    assert loop["in_turn"] == loop["together_messages"] == told["messages"]
+    assert loop["together_tonari_us"] > 0
+
+
+@needs_build
+@each_mpi
+def test_sizes_that_never_come_back_have_times(drawn: Drawn, mpi: str) -> None:
+    """Each came once: the median is that of all of them."""
+    _, rows, _ = drawn(mpi, 2, "each", 3, 9)
+    [row] = exchanges(rows)
+    assert row["same_sizes"] == 1 and row["epochs"] == 9
+    assert 0 < row["exchange_us"] < row["step_us"]
+
+
+@needs_build
+@each_mpi
+@pytest.mark.parametrize("seed", SEEDS)
 def test_what_comes_seldom_is_told(drawn: Drawn, mpi: str, seed: int) -> None:
     """The large exchange takes a part of the time that its number does not tell."""
     _, rows, told = drawn(mpi, 2 + seed % 3, "seldom", seed, 200)

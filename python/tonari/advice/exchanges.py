@@ -354,7 +354,7 @@ def _pattern(
 
 def _same_sizes(rows: list[Record]) -> float:
     """How many exchanges of the rank whose sizes change most often have the same."""
-    changing = [row for row in rows if row.get("varies")]
+    changing = [row for row in rows if row.get("varies") and row["stretches"] > 1]
     return min((row["epochs"] / max(1, row["stretches"]) for row in changing), default=0.0)
 
 

@@ -9,6 +9,7 @@ from tonari import output
 from tonari.advice import code
 from tonari.advice.exchanges import Exchange, Job
 from tonari.advice.rows import advice, heading, is_worth_it, messages, neighbors
+from tonari.advice.summary import summary
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
@@ -29,6 +30,7 @@ def page(job: Job) -> str:
     parts = [
         "<h1>What tonari would change</h1>",
         *(f"<p>{escape(line)}</p>" for line in heading(job)),
+        f"<p>{escape(summary(job))}</p>",
         _table(job),
         *(_section(number, one, job) for number, one in enumerate(job.exchanges, 1)),
         _packings(job),

@@ -11,6 +11,7 @@ from tonari.advice.exchanges import Exchange, Job, Loop
 
 WORTH_IT = 0.01  # of the run
 BUSY = 0.5  # of the looks at the machine during a replay
+APART = 2.0  # times that one replay takes another one's time, from which on neither tells anything
 
 
 def rows(job: Job) -> list[dict[str, Any]]:
@@ -141,8 +142,20 @@ def unclear(one: Exchange, job: Job) -> str:
     if len({share >= WORTH_IT for share in shares}) > 1:
         percents = " and ".join(f"{100 * share:.1f} %" for share in shares)
         return f"two replays say that tonari saves {percents} of the run"
+    if one.share(job) >= WORTH_IT and (apart := _apart(one)):
+        return apart
     if one.busy > BUSY and not job.shares_cores:
         return "other programs wanted the cores during the replay"
+    return ""
+
+
+def _apart(one: Exchange) -> str:
+    """What two replays of the same took, where that is not the same at all: a rank was without a
+    core for slices of milliseconds."""
+    for who, times in zip(("the MPI", "tonari"), zip(*one.halves, strict=True)):
+        if max(times) > APART * min(times):
+            both = " and ".join(output.time(us) for us in times)
+            return f"two replays by {who} took {both}"
     return ""
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import defaultdict
 from collections.abc import Callable
 
 from rich.console import Console
@@ -21,8 +22,9 @@ from tonari.advice.rows import (
     messages,
     neighbors,
     of_the_run,
+    unclear,
 )
-
+from tonari.advice.summary import summary
 
 MOST_SHOWN = 12  # exchanges, and all that take as much of the run as:
 ALWAYS_SHOWN = 0.01
@@ -48,6 +50,9 @@ def show(job: Job) -> None:
     for one in job.neighborhoods:
         console.print(counted(job)(one))
         console.print("  `tonari run` speeds it up, in the program as it is")
+    if text := summary(job):
+        console.print("In short, for an issue of the program:\n")
+        console.print("\n".join(textwrap.wrap(text, 78)))
 
 
 def left_out(job: Job, loops: list[Loop]) -> list[str]:
@@ -76,7 +81,7 @@ def paragraph(loop: Loop, job: Job) -> list[str]:
     if len(loop.exchanges) > 1:
         return several(loop, job)
     [one] = loop.exchanges
-    lines = [f"{place(one)}: {one.call}, {one.epochs:,} times", *body(one, job)]
+    lines = [*headline(f"{place(one)}: {one.call}, {one.epochs:,} times"), *body(one, job)]
     lines += wrapped(advice(one, job))
     if is_worth_it(one, job):
         lines += ["", *("    " + line for line in code.lines(one))]
@@ -87,19 +92,24 @@ def wrapped(sentence: str) -> list[str]:
     return textwrap.wrap(sentence, 78, initial_indent="  ", subsequent_indent="  ")
 
 
+def headline(sentence: str) -> list[str]:
+    return textwrap.wrap(sentence, 80, subsequent_indent="    ")
+
+
 def place(one: Exchange) -> str:
     return one.site + (f" in {one.function}" if one.function else "")
 
 
 def body(one: Exchange, job: Job) -> list[str]:
     """Who sends what to whom, and how long that takes."""
-    lines = [f"  called from {one.callers[0]}"] if one.callers else []
+    lines = wrapped(f"called from {one.callers[0]}") if one.callers else []
     if not one.is_steady:
         return [
             *lines,
             f"  {neighbors(one)}: {100 * one.steady:.0f} % of the time comes again",
             f"  {100 * one.share(job):.1f} % of the run",
         ]
+    lines += wrapped(", ".join(lines_of_calls(one)))
     lines.append(f"  {messages(one)} to {neighbors(one)}")
     if one.same_sizes:
         lines.append(f"  {changes(one)}")
@@ -108,11 +118,29 @@ def body(one: Exchange, job: Job) -> list[str]:
     return lines + ["  " + line for line in times(one, job)]
 
 
+def lines_of_calls(one: Exchange) -> list[str]:
+    """MPI_Irecv at halo.c:60, MPI_Isend at halo.c:70 to 90: where messages begin."""
+    by_call: dict[tuple[str, str], list[int]] = defaultdict(list)
+    found: list[str] = []
+    for place_ in one.places:
+        call, _, site = place_.partition(" at ")
+        file, _, line = site.rpartition(":")
+        if file and line.isdigit():
+            by_call[call, file].append(int(line))
+        elif site != one.site:
+            found.append(place_)
+    for (call, file), numbers in by_call.items():
+        first, last = min(numbers), max(numbers)
+        if f"{file}:{first}" != one.site or first != last:
+            found.append(f"{call} at {file}:{first}" + (f" to {last}" if last > first else ""))
+    return found
+
+
 def several(loop: Loop, job: Job) -> list[str]:
     """Exchanges at one place, a few lines each, and what they would be as one."""
     first, count = loop.exchanges[0], len(loop.exchanges)
     share = f"{100 * of_the_run(loop.seconds, job):.1f} % of the run"
-    lines = [f"{place(first)}: {first.call}, {count} kinds of exchange, {share}"]
+    lines = headline(f"{place(first)}: {first.call}, {count} kinds of exchange, {share}")
     for number, one in enumerate(loop.exchanges, 1):
         lines += [f"  {number}. {one.epochs:,} times", *("   " + line for line in body(one, job))]
     if loop.together and loop.together.tonari_us is not None and loop.parts > 1:
@@ -140,6 +168,8 @@ def times(one: Exchange, job: Job) -> list[str]:
             lines.append("with one request that has room for the largest sizes")
         if one.making_us:
             lines.append(f"with {output.time(one.making_us)} for a request after each change")
-        if one.exchange_us > 2 * one.mpi_us:
+        if one.exchange_us > 2 * one.mpi_us and not unclear(one, job):
             lines.append("most of the time in it is waiting for ranks that are late")
+    elif one.why:
+        lines.append(f"not replayed: {one.why}")
     return lines
