@@ -20,6 +20,7 @@
 #include "select/cache.hpp"
 #include "settings.hpp"
 #include "sharing.hpp"
+#include "simulation.hpp"
 #include "surface_layout.hpp"
 
 namespace nb = nanobind;
@@ -207,4 +208,5 @@ NB_MODULE(_tonari_core, m) {
   bind_layout(m);
   bind_settings(m);
   bind_sharing(m);
+  bind_simulation(m);
 }

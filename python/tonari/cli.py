@@ -21,6 +21,7 @@ from tonari.suggestion import did_you_mean
 # Modules of tonari.commands, in the order of the help; each has register(app).
 COMMANDS = [
     "plan",
+    "simulate",
     "layout",
     "share",
     "partition",

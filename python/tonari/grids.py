@@ -46,6 +46,20 @@ def dims_for_proof(offsets: np.ndarray, most_hops: float = 1e6) -> tuple[int, ..
     return (1,) * len(reach)
 
 
+def balanced_dims(ranks: int, dimensions: int) -> tuple[int, ...]:
+    """As even as the factors of `ranks` allow, largest first: 12 and 2 -> (4, 3)."""
+    factors, rest, factor = [], ranks, 2
+    while factor * factor <= rest:
+        while rest % factor == 0:
+            factors.append(factor)
+            rest //= factor
+        factor += 1
+    dims = [1] * dimensions
+    for factor in sorted([*factors, rest], reverse=True):
+        dims[dims.index(min(dims))] *= factor
+    return tuple(sorted(dims, reverse=True))
+
+
 def parse_dims(text: str) -> tuple[int, ...]:
     """4x4x4 -> (4, 4, 4)"""
     words = text.lower().split("x")

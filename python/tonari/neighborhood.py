@@ -73,7 +73,7 @@ def check_range(what: str, value: int, most: int) -> None:
 class Exchange:
     """One collective operation with one block size; see Neighborhood.exchange."""
 
-    _question: Any
+    question: Any  # of the extension module
     rank: int
     position: tuple[int, ...]  # coordinates of rank
 
@@ -87,16 +87,16 @@ class Exchange:
         than linear (0: never faster, -1: always faster). One that is named is planned wherever it
         is possible; its `unpaying` says why it is not expected to pay, if so.
         """
-        return self._question.analyze(algorithm, variants)
+        return self.question.analyze(algorithm, variants)
 
     def counts(self, algorithm: str) -> Any:
         """The same row, of the algorithm's first variant, without predictions."""
-        return self._question.count(algorithm)
+        return self.question.count(algorithm)
 
     def variants(self, algorithm: str = "") -> list[tuple[str, str]]:
         """Algorithm and variant of every plan that could be used, of all algorithms or of the one
         named."""
-        return self._question.variants(algorithm)
+        return self.question.variants(algorithm)
 
     def draw(self, algorithm: str, variant: str | None = None, *, most_blocks: int = 4) -> str:
         """The rounds of one rank's plan as text, a line per message; peers are named by the way to
@@ -104,12 +104,12 @@ class Exchange:
 
         variant: None: the fastest; most_blocks: runs of blocks named per message before "...".
         """
-        return self._question.draw(algorithm, self._variant(algorithm, variant), most_blocks)
+        return self.question.draw(algorithm, self._variant(algorithm, variant), most_blocks)
 
     def prove(self, algorithm: str, variant: str | None = None) -> str:
         """Runs all ranks' plans in the reference executor. Empty if they are right, else the first
         thing that is wrong."""
-        ok, what = self._question.prove(algorithm, self._variant(algorithm, variant))
+        ok, what = self.question.prove(algorithm, self._variant(algorithm, variant))
         return "" if ok else what
 
     def _variant(self, algorithm: str, variant: str | None) -> str:

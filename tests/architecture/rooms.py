@@ -25,9 +25,13 @@ FLOORS = [
     ["blocks", "grid", "vector"],
     ["fortran", "preload"],
     ["watch"],
+    ["simulate"],  # not part of libtonari, as analysis
     ["analysis"],  # not part of libtonari: the command line and the tests use it
 ]
-CORE = {room for floor in FLOORS[: FLOORS.index(["select"]) + 1] for room in floor} | {"analysis"}
+CORE = {room for floor in FLOORS[: FLOORS.index(["select"]) + 1] for room in floor} | {
+    "analysis",
+    "simulate",
+}
 SOURCES = {".hpp", ".h", ".cpp", ".c"}
 
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

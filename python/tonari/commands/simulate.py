@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""tonari simulate: how long an exchange would take on many ranks, event by event."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Annotated
+
+import typer
+
+from tonari import interruptible, output
+from tonari.commands.options import GRIDS, Json, Machine, one_of
+from tonari.commands.plan import DIMS, OP, OPERATIONS, PATTERNS
+from tonari.completion import values
+from tonari.core import core
+from tonari.errors import ARGUMENT, Error
+from tonari.graph_report import make_question
+from tonari.graphs import read_graph
+from tonari.grids import balanced_dims, parse_dims
+from tonari.neighborhood import neighborhood
+from tonari.simulation import (
+    MOST_RANKS,
+    Job,
+    check_memory,
+    graph_jobs,
+    in_background,
+    json_row,
+    pattern_jobs,
+    simulate_jobs,
+)
+from tonari.sizes import parse_size
+from tonari.views.simulate import show
+
+GRAPH = "Instead of a pattern: which rank sends to which, as `tonari plan --graph` reads it."
+RANKS = "Number of ranks; a pattern's lie on a grid as even as they allow."
+ALGORITHMS = "Only these; native: a message per block, as MPI libraries do; default: all."
+EVERY = "Run every rank event by event, also where one rank would say what all do."
+BYTES_OF_EDGE, BYTES_OF_RANK = 400.0, 300.0  # plan, schedule and simulation of ranks that differ
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command()(simulate)
+
+
+def simulate(
+    pattern: Annotated[
+        str, typer.Argument(help=PATTERNS, show_default=False, autocompletion=values(*GRIDS))
+    ] = "",
+    graph: Annotated[str, typer.Option("--graph", metavar="FILE", help=GRAPH)] = "",
+    ranks: Annotated[int | None, typer.Option(min=1, metavar="P", help=RANKS)] = None,
+    dims: Annotated[str, typer.Option(metavar="4x4x4", help=DIMS.split(";")[0] + ".")] = "",
+    mesh: Annotated[bool, typer.Option("--mesh", help="No dimension is periodic.")] = False,
+    op: Annotated[
+        str, typer.Option(metavar="OP", help=OP, autocompletion=values(*OPERATIONS))
+    ] = "alltoall",
+    bytes: Annotated[
+        str, typer.Option(metavar="SIZE,SIZE,...", help="Sizes of a block, such as 64 or 4KiB.")
+    ] = "64",
+    algorithms: Annotated[str, typer.Option(metavar="A,A,...", help=ALGORITHMS)] = "",
+    machine: Machine = "",
+    every_rank: Annotated[bool, typer.Option("--every-rank", help=EVERY)] = False,
+    json: Json = False,
+) -> None:
+    """How long an exchange takes on up to millions of ranks, by every algorithm, without MPI.
+
+    Plans are run event by event under LogGP: each rank has a processor and a
+    network interface. On a torus where all ranks do the same at the same time,
+    one of them says what all do, to the bit.
+
+    Example:  tonari simulate moore:3:1 --ranks 1000000 --bytes 8
+
+    Example:  tonari simulate moore:3:1 --ranks 8000 --algorithms linear --every-rank --json
+
+    Example:  tonari simulate --graph matrix.mtx.gz --ranks 4096 --bytes 8,1KiB
+    """
+    if bool(pattern) == bool(graph):
+        raise typer.BadParameter("give either a pattern or --graph FILE")
+    one_of("--op", op, OPERATIONS)
+    _check_ranks(ranks or 1)
+    sizes = [parse_size(size, "--bytes") for size in bytes.split(",")]
+    asked = [core().current_name(name) for name in algorithms.split(",")] if algorithms else []
+    if graph and (dims or mesh):
+        raise typer.BadParameter("--dims and --mesh go with a pattern, not with --graph")
+    if pattern and (ranks is None) == (not dims):
+        raise typer.BadParameter("give either --ranks or --dims with a pattern")
+    if graph:
+        jobs = _jobs_on_graph(graph, ranks, op, sizes, asked, machine)
+    else:
+        jobs = _jobs_on_grid(pattern, ranks, dims, mesh, op, sizes, asked, machine)
+    rows = simulate_jobs(jobs, machine, every_rank)
+    if json:
+        output.print_json(json_row(row) for row in rows)
+    else:
+        show(pattern or graph, rows, machine)
+
+
+def _check_ranks(ranks: int) -> None:
+    if ranks > MOST_RANKS:
+        raise Error(
+            f"{ranks:,} ranks are more than the {MOST_RANKS:,} that a simulation has room for; "
+            "use fewer",
+            ARGUMENT,
+        )
+
+
+def _jobs_on_graph(
+    path: str, ranks: int | None, op: str, sizes: list[int], asked: list[str], machine: str
+) -> list[Job]:
+    with output.status(f"reading {path}"):
+        try:
+            found = in_background(lambda: read_graph(path, ranks))
+        except interruptible.Interrupted:
+            raise interruptible.Interrupted(
+                f"stopped; {path} is not read, and nothing is simulated"
+            ) from None
+    check_memory(
+        BYTES_OF_EDGE * len(found.senders) + BYTES_OF_RANK * found.ranks, f"{found.ranks:,} ranks"
+    )
+    questions = [
+        make_question(found, op, bytes=size, machine=machine or None, forced=bool(asked))
+        for size in sizes
+    ]
+    return graph_jobs(questions, found.ranks, op, sizes, asked)
+
+
+def _jobs_on_grid(
+    pattern: str,
+    ranks: int | None,
+    dims: str,
+    mesh: bool,
+    op: str,
+    sizes: list[int],
+    asked: list[str],
+    machine: str,
+) -> list[Job]:
+    if dims:
+        _check_ranks(prod(parse_dims(dims)))
+    plain = neighborhood(pattern, (1,)).offsets
+    grid = parse_dims(dims) if dims else balanced_dims(ranks or 1, plain.shape[1])
+    near = neighborhood(pattern, grid, not mesh)
+    count = prod(grid)
+    if mesh:
+        check_memory((BYTES_OF_EDGE * len(plain) + BYTES_OF_RANK) * count, f"{count:,} ranks")
+    return pattern_jobs(near, count, op, sizes, asked, machine)

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `tonari simulate` finds out: exchanges on many ranks, simulated one after the other."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tonari import interruptible, output
+from tonari.algorithm_table import list_algorithms
+from tonari.core import core
+from tonari.errors import ALGORITHM, MEMORY, Error
+from tonari.neighborhood import Neighborhood
+from tonari.suggestion import did_you_mean
+
+MOST_RANKS = 2**30 - 1
+NATIVE = "native"
+EVENTS = 500_000  # between two looks at the bar and at Ctrl-C
+
+Make = Callable[[], Any]  # a schedule
+
+
+@dataclass(frozen=True)
+class Job:
+    """One algorithm with one size of blocks; the fastest of its variants counts."""
+
+    algorithm: str
+    op: str
+    bytes: int
+    ranks: int
+    # Plans: each variant with what makes its schedule. Raises where the algorithm is asked for and
+    # impossible; none where it is not expected to pay.
+    variants: Callable[[], list[tuple[str, Make]]]
+
+
+@dataclass(frozen=True)
+class Row:
+    job: Job
+    variant: str
+    simulation: Any
+    wall_s: float
+    peak_mib: float
+
+
+def pattern_jobs(
+    near: Neighborhood, ranks: int, op: str, sizes: Sequence[int], asked: list[str], machine: str
+) -> list[Job]:
+    """All algorithms for offsets, or those asked for, each with all sizes."""
+
+    def job(name: str, size: int) -> Job:
+        question = near.exchange(op, bytes=size, machine=machine or None).question
+
+        def variants() -> list[tuple[str, Make]]:
+            if name == NATIVE:
+                return [("", lambda: core().native_schedule(question))]
+            found = question.variants(name) if name in asked else question.variants("")
+            return [
+                (variant, lambda v=variant: core().schedule_of_offsets(question, name, v))
+                for algorithm, variant in found
+                if algorithm == name
+            ]
+
+        return Job(name, op, size, ranks, variants)
+
+    return [job(name, size) for size in sizes for name in _names("offsets", asked)]
+
+
+def graph_jobs(
+    questions: Sequence[Any], ranks: int, op: str, sizes: Sequence[int], asked: list[str]
+) -> list[Job]:
+    """The same for graphs; questions: one for each size."""
+
+    def job(name: str, size: int, question: Any) -> Job:
+        def variants() -> list[tuple[str, Make]]:
+            if name == NATIVE:
+                return [("", lambda: core().native_schedule(question))]
+            planned = core().GraphSchedules(question, name)
+            if planned.reason and name in asked:
+                raise Error(f"{name} cannot be used here: {planned.reason}", ALGORITHM)
+            return [
+                (planned.variant(k), lambda k=k: planned.schedule(k)) for k in range(len(planned))
+            ]
+
+        return Job(name, op, size, ranks, variants)
+
+    return [
+        job(name, size, question)
+        for size, question in zip(sizes, questions, strict=True)
+        for name in _names("graphs", asked)
+    ]
+
+
+def _names(applies_to: str, asked: list[str]) -> list[str]:
+    known = [NATIVE, *list_algorithms(applies_to)]
+    for name in asked:
+        if name not in known:
+            raise Error(
+                f"there is no algorithm '{name}' here; choose from {', '.join(known)}"
+                + did_you_mean(name, known),
+                ALGORITHM,
+            )
+    return asked or known
+
+
+def simulate_jobs(jobs: Sequence[Job], machine: str, every_rank: bool) -> list[Row]:
+    """A row for each job that is planned."""
+    c = core()
+    model = c.SimulatedMachine(c.read_machine_file(machine) if machine else c.LogGP())
+    rows: list[Row] = []
+    for number, job in enumerate(jobs):
+        doing = f"{job.algorithm} on {job.ranks:,} ranks"
+        try:
+            if row := _row(job, model, every_rank, doing):
+                rows.append(row)
+        except (KeyboardInterrupt, interruptible.Interrupted):
+            raise interruptible.Interrupted(
+                f"stopped; {len(jobs) - number} of {len(jobs)} simulations are not finished"
+            ) from None
+    return rows
+
+
+def _row(job: Job, model: Any, every_rank: bool, doing: str) -> Row | None:
+    best: tuple[Any, str, Make] | None = None
+    for variant, make in in_background(job.variants):
+        begin, _ = time.monotonic(), _forget_peak()
+        simulation = _simulate(make, model, False, doing)
+        took = time.monotonic() - begin
+        row = Row(job, variant, simulation, took, peak_mib())
+        if best is None or simulation.femtoseconds < best[0].simulation.femtoseconds:
+            best = row, variant, make
+    if best is None:
+        return None
+    row, variant, make = best
+    if not every_rank or not row.simulation.alike:
+        return row
+    begin, _ = time.monotonic(), _forget_peak()
+    simulation = _simulate(make, model, True, doing)
+    return Row(job, variant, simulation, time.monotonic() - begin, peak_mib())
+
+
+def _simulate(make: Make, model: Any, every_rank: bool, doing: str) -> Any:
+    def begin() -> Any:
+        schedule = make()
+        simulation = None if every_rank else core().alike(schedule, model)
+        if simulation is None:
+            check_memory(core().simulation_memory(schedule, model), f"{schedule.ranks:,} ranks")
+            simulation = core().Simulation(schedule, model)
+        return simulation
+
+    simulation = in_background(begin)
+    with output.progress(doing, 100) as advance:
+        shown = 0
+        while simulation.advance(EVENTS):
+            while shown < int(100 * simulation.share_done):
+                advance()
+                shown += 1
+    return simulation
+
+
+def in_background(work: Callable[[], Any]) -> Any:
+    """Its result; Ctrl-C does not wait for it."""
+    (result,) = interruptible.run(
+        lambda _: work(), [None], doing="", left_out=lambda _: "stopped; nothing is simulated"
+    )
+    return result
+
+
+def check_memory(needed: float, what: str) -> None:
+    """Refuses before anything is taken."""
+    there = core().available_memory()
+    if needed > there:
+        raise Error(
+            f"simulating {what} takes about {needed / 2**30:,.1f} GiB, and "
+            f"{there / 2**30:,.1f} GiB are available; use fewer ranks",
+            MEMORY,
+        )
+
+
+def json_row(row: Row) -> dict[str, Any]:
+    return {
+        "algorithm": row.job.algorithm,
+        "variant": row.variant,
+        "op": row.job.op,
+        "bytes": row.job.bytes,
+        "ranks": row.job.ranks,
+        "predicted_us": row.simulation.predicted_us,
+        "events": row.simulation.events,
+        "every_rank": not row.simulation.alike,
+        "wall_s": row.wall_s,
+        "peak_mib": row.peak_mib,
+    }
+
+
+def _forget_peak() -> None:
+    """Linux then counts the peak of this process from here on."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    except OSError:
+        pass
+
+
+def peak_mib() -> float:
+    """Of this process; where Linux does not say, since it began."""
+    return next(_high_water(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def _high_water() -> Iterator[float]:
+    if sys.platform == "linux":
+        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+            if line.startswith("VmHWM:"):
+                yield int(line.split()[1]) / 1024

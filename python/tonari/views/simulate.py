@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The readable form of `tonari simulate`, made for 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.markup import escape
+
+from tonari import output
+from tonari.simulation import Row
+
+
+def show(title: str, rows: Sequence[Row], machine: str) -> None:
+    """A table, and how it came about."""
+    console = output.console()
+    if not rows:
+        console.print("No algorithm is expected to pay here; name one with --algorithms.")
+        return
+    job = rows[0].job
+    console.print(f"[bold]{escape(title)}[/]: {job.op} on {job.ranks:,} ranks\n")
+    table = output.table("algorithm", "block", "time", "events", "wall", "peak")
+    for row in rows:
+        name = row.job.algorithm + (f", {row.variant}" if row.variant else "")
+        table.add_row(
+            escape(name),
+            output.short_size(row.job.bytes),
+            output.time(row.simulation.predicted_us),
+            f"{row.simulation.events:,}",
+            f"{row.wall_s:,.2f} s",
+            output.size(int(row.peak_mib * 2**20)),
+        )
+    console.print(table)
+    alike = sum(row.simulation.alike for row in rows)
+    if alike:
+        console.print(
+            f"\nOne rank stood for all in {alike} of {len(rows)} rows: all ranks do the same at the"
+            "\nsame time. --every-rank runs each of them, and finds the same times."
+        )
+    console.print(
+        "\nTimes are those of "
+        + (escape(machine) if machine else "a generic machine; --machine FILE describes another")
+        + "."
+    )

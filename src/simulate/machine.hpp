@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The simulated machine, in whole numbers: equal input then gives equal times, to the bit.
+#pragma once
+
+#include <cstdint>
+
+#include "cost/loggp.hpp"
+
+namespace tonari::sim {
+
+using Ticks = std::uint64_t;  // femtoseconds
+inline constexpr double ticks_per_second = 1e15;
+inline constexpr Ticks longest_time = Ticks{1} << 62;  // more than an hour
+inline constexpr Ticks never = ~Ticks{0};
+
+Ticks to_ticks(double seconds);  // the nearest; `longest_time` at most
+inline double to_seconds(Ticks ticks) { return static_cast<double>(ticks) / ticks_per_second; }
+
+// What a message costs between two ranks of one distance class.
+struct Link {
+  Ticks latency = 0;      // from the end of the sender's overhead to the receiver
+  Ticks overhead = 0;     // of a processor, at each end
+  Ticks gap = 0;          // least time between two messages of one interface
+  Ticks byte = 0;         // per byte after the first: of both interfaces, and of the receiver
+  bool interface = true;  // it passes the network interfaces of both ends
+};
+
+// Detours of the operating system: each rank stops for `duration` once in a `period`, at a phase of
+// its own (Hoefler, Schneider, Lumsdaine 2010, synthetic noise).
+struct Noise {
+  Ticks period = 0, duration = 0;  // a period of 0: none
+  std::uint64_t seed = 1;
+};
+
+struct Machine {
+  Link self, node, network;
+  std::uint64_t eager = 4096;  // larger messages of the network end at the sender once received
+  Ticks rendezvous = 0;        // and arrive so much later
+  std::uint32_t ranks_per_node = 1;  // consecutive ranks
+  std::uint32_t ranks_per_nic = 1;   // consecutive ranks that share a network interface
+  Noise noise;
+};
+
+// Whether a message costs the same wherever its ranks are.
+inline bool uniform(const Machine& machine) {
+  return machine.ranks_per_node == 1 && machine.ranks_per_nic == 1 && machine.noise.period == 0;
+}
+
+// A rank is alone on its node. Messages to itself cost what shared memory does.
+Machine machine_of(const LogGP& machine);
+
+}  // namespace tonari::sim

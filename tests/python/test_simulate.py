@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""tonari simulate: rows, the shortcut against every rank, graphs, the readable form, errors."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from unittest import mock
+
+import pytest
+from command_line import PLAIN, fits, printed, refused
+from test_share_interrupted import read_until, rest
+
+from tonari.grids import balanced_dims
+
+FIELDS = ["algorithm", "variant", "op", "bytes", "ranks", "predicted_us", "events", "every_rank"]
+FIELDS += ["wall_s", "peak_mib"]
+OFFSETS = ["native", "linear", "torus", "torus-direct", "joint-basis"]
+
+
+def simulate(tonari, *arguments):
+    done = tonari("simulate", *arguments, "--json")
+    assert done.stderr == ""
+    return json.loads(printed(done))
+
+
+def test_a_million_ranks_have_a_row_for_each_algorithm(tonari):
+    rows = simulate(tonari, "moore:3:1", "--ranks", "1000000", "--bytes", "8")
+    assert [row["algorithm"] for row in rows] == OFFSETS
+    for row in rows:
+        assert list(row) == FIELDS
+        assert row["ranks"] == 1_000_000 and row["bytes"] == 8 and row["op"] == "alltoall"
+        assert row["wall_s"] < 5 and 0 < row["peak_mib"] < 4096 and not row["every_rank"]
+        assert row["events"] % 1_000_000 == 0
+    times = {row["algorithm"]: row["predicted_us"] for row in rows}
+    # 26 sends of 0.4 us each, and as many messages of 0.4 us and 7 bytes more
+    assert times["linear"] == times["native"] == pytest.approx(52 * 0.4 + 26 * 7e-4)
+    assert times["torus"] < times["linear"]
+
+
+@pytest.mark.parametrize("op", ["alltoall", "allgather"])
+def test_every_rank_finds_the_same_to_the_bit(tonari, op):
+    call = ["star:2:2", "--dims", "5x3", "--op", op, "--bytes", "1,700"]
+    short, each = simulate(tonari, *call), simulate(tonari, *call, "--every-rank")
+    assert {row["algorithm"] for row in short} == {*OFFSETS, "additive-basis"}
+    assert len(short) == 2 * len(OFFSETS) + 2
+    assert all(row["every_rank"] for row in each)
+    assert not all(row["every_rank"] for row in short)
+    for a, b in zip(short, each, strict=True):
+        assert [a[f] for f in FIELDS[:7]] == [b[f] for f in FIELDS[:7]]
+
+
+def test_meshes_and_long_messages_run_every_rank(tonari):
+    for more in (["--mesh", "--bytes", "8"], ["--bytes", "1MiB"]):
+        rows = simulate(tonari, "moore:2:1", "--dims", "4x3", *more)
+        assert all(row["every_rank"] for row in rows if row["algorithm"] == "linear")
+    border, inside = (
+        simulate(tonari, "moore:2:1", "--dims", "9x9", "--algorithms", "linear", *more)[0]
+        for more in (["--mesh"], [])
+    )
+    assert border["events"] < inside["events"]
+
+
+def test_the_machine_counts(tonari, tmp_path):
+    machine = tmp_path / "machine"
+    machine.write_text(
+        "L=2e-6 o=1e-6 g=1e-6 G=1e-9 copy_block=1e-9 copy_byte=1e-9 typed_block=1e-9 "
+        "rendezvous=0 eager=1000000"
+    )
+    (row,) = simulate(
+        tonari, "moore:1:1", "--ranks", "9", "--algorithms", "linear", "--bytes", "101",
+        "--machine", str(machine),
+    )  # fmt: skip
+    assert row["predicted_us"] == pytest.approx(2 * 1 + 2 * (1 + 0.1) + 1)
+    machine.write_text("L=2e-6")
+    done = tonari("simulate", "moore:1:1", "--ranks", "9", "--machine", str(machine))
+    refused(done, "o is missing")
+
+
+def test_graphs_run_every_rank(tonari, tmp_path):
+    hot = tmp_path / "hot.txt"
+    hot.write_text("".join(f"0 {rank}\n" for rank in range(1, 13)))
+    rows = simulate(tonari, "--graph", str(hot), "--bytes", "8,1KiB")
+    times = {(row["algorithm"], row["bytes"]): row["predicted_us"] for row in rows}
+    assert {"native", "linear", "tree"} <= {name for name, _ in times}
+    assert {size for _, size in times} == {8, 1024}
+    assert all(row["every_rank"] and row["ranks"] == 13 for row in rows)
+    assert times["tree", 8] < times["linear", 8] < times["linear", 1024]
+    # 12 sends, the latency, and the last message
+    assert times["native", 8] == pytest.approx(12 * 0.4 + 1.0 + 0.4 + 7e-4)
+
+
+def test_the_table_fits_and_says_how_it_came_about(tonari):
+    lines = fits(printed(tonari("simulate", "moore:3:1", "--ranks", "1000000", "--bytes", "8")))
+    assert "1,000,000 ranks" in lines[0]
+    assert [line.split()[0] for line in lines[3:8]] == OFFSETS
+    assert any("One rank stood for all" in line for line in lines)
+    lines = fits(printed(tonari("simulate", "moore:3:1", "--dims", "3x3x3", "--mesh")))
+    assert not any("One rank stood for all" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "sentence"),
+    [
+        ([], 2, "either a pattern or --graph"),
+        (["moore:2:1"], 2, "either --ranks or --dims"),
+        (["moore:2:1", "--ranks", "9", "--dims", "3x3"], 2, "either --ranks or --dims"),
+        (["moore:2:1", "--ranks", "0"], 2, "--ranks"),
+        (["moore:2:1", "--ranks", "2000000000"], 1, "room for; use fewer"),
+        (["moore:3:1", "--dims", "100000x100000x100000"], 1, "room for; use fewer"),
+        (["moore:3:1", "--ranks", "900000000", "--every-rank"], 1, "use fewer ranks"),
+        (["moore:3:1", "--ranks", "500000000", "--mesh"], 1, "GiB are available; use fewer ranks"),
+        (["moor:2:1", "--ranks", "9"], 1, "did you mean moore"),
+        (["moore:2:1", "--ranks", "9", "--algorithms", "toru"], 1, "did you mean torus?"),
+        (["moore:2:1", "--ranks", "9", "--bytes", "8,x"], 2, "--bytes is 'x'"),
+        (["--graph", "/nowhere", "--mesh"], 2, "--dims and --mesh go with a pattern"),
+        (["--graph", "/nowhere"], 1, "/nowhere"),
+    ],
+)
+def test_errors_are_one_sentence(tonari, arguments, status, sentence):
+    refused(tonari("simulate", *arguments), sentence, status)
+
+
+def test_what_needs_more_memory_is_refused_before_it_begins(tonari):
+    with mock.patch("_tonari_core.available_memory", return_value=1 << 20):
+        call = ["simulate", "moore:3:1", "--ranks", "8000", "--algorithms", "linear"]
+        refused(tonari(*call, "--every-rank"), "use fewer ranks", 1)
+        assert tonari(*call).returncode == 0
+
+
+def test_ctrl_c_ends_it_at_once():
+    outer, inner = pty.openpty()
+    command = [sys.executable, "-m", "tonari", "simulate", "moore:3:1", "--ranks", "1000000"]
+    with subprocess.Popen(
+        [*command, "--every-rank", "--algorithms", "linear,torus"],
+        stdout=subprocess.PIPE,
+        stderr=inner,
+        env=os.environ | PLAIN | {"TERM": "xterm", "COLUMNS": "100"},
+    ) as running:
+        os.close(inner)
+        read_until(outer, "linear on 1,000,000 ranks")
+        running.send_signal(signal.SIGINT)
+        end = rest(outer)
+        assert running.stdout is not None
+        assert running.stdout.read() == b""
+        assert running.wait() == 130
+    os.close(outer)
+    assert "tonari: stopped; 2 of 2 simulations are not finished" in end
+
+
+@pytest.mark.parametrize(
+    ("ranks", "dimensions", "dims"),
+    [(10**6, 3, (100, 100, 100)), (12, 2, (4, 3)), (7, 3, (7, 1, 1)), (1, 2, (1, 1))],
+)
+def test_grids_are_as_even_as_they_can_be(ranks, dimensions, dims):
+    assert balanced_dims(ranks, dimensions) == dims
+
+
+def test_help_has_an_example(tonari):
+    assert "tonari simulate moore:3:1 --ranks 1000000" in printed(tonari("simulate", "--help"))

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The engine against the naive simulation of the same rules, to the bit.
+#include "simulate/engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "simulate/schedules.hpp"
+
+namespace tonari::sim {
+namespace {
+
+TEST(SimulateEngine, OneMessageTakesWhatTheModelSays) {
+  ScheduleBuilder builder;
+  builder.add(Act::send, 11, 1, 0);
+  builder.end_rank();
+  builder.add(Act::recv, 11, 0, 0);
+  builder.end_rank();
+  Machine m;
+  m.network = {1000, 300, 50, 7, true};
+  const Outcome outcome = run(builder.take(), m);
+  EXPECT_EQ(outcome.end, 300u + 1000 + 300 + 10 * 7);
+  EXPECT_EQ(outcome.events, 3u);
+}
+
+TEST(SimulateEngine, SendsOfOneRankAreApartByTheGap) {
+  ScheduleBuilder builder;
+  for (std::uint32_t k = 0; k < 3; ++k) builder.add(Act::send, 1, 1, k);
+  builder.end_rank();
+  for (std::uint32_t k = 0; k < 3; ++k) builder.add(Act::recv, 1, 0, k);
+  builder.end_rank();
+  Machine m;
+  m.network = {1000, 10, 400, 0, true};
+  EXPECT_EQ(run(builder.take(), m).end, 2u * 400 + 10 + 1000 + 10);
+}
+
+TEST(SimulateEngine, EqualsTheNaiveOneOnRandomSchedules) {
+  for (std::uint32_t seed = 0; seed < 1000; ++seed) {
+    Random random(seed);
+    const std::uint32_t ranks = 1 + below(random, 6);
+    const Schedule schedule = random_schedule(random, ranks, 1 + below(random, 25), 0);
+    const Machine machine = random_machine(random);
+    ASSERT_EQ(run(schedule, machine).end, naive(schedule, machine)) << "seed " << seed;
+  }
+}
+
+TEST(SimulateEngine, EqualsTheNaiveOneWithNodesInterfacesAndNoise) {
+  for (std::uint32_t seed = 0; seed < 1000; ++seed) {
+    Random random(seed);
+    const Schedule schedule = random_schedule(random, 2 + below(random, 6), 25, 0);
+    Machine machine = random_machine(random);
+    machine.ranks_per_node = 1 + below(random, 3);
+    machine.ranks_per_nic = 1 + below(random, 3);
+    machine.noise = {3 + below(random, 20), 1 + below(random, 2), seed};
+    ASSERT_EQ(run(schedule, machine).end, naive(schedule, machine)) << "seed " << seed;
+  }
+}
+
+// A receive that takes any tag may take what another waits for: those never end.
+TEST(SimulateEngine, EqualsTheNaiveOneWhereTagsRepeat) {
+  int ended = 0;
+  for (std::uint32_t seed = 0; seed < 1000; ++seed) {
+    Random random(seed);
+    Schedule schedule = random_schedule(random, 2 + below(random, 4), 20, 1 + below(random, 3));
+    Machine machine = random_machine(random);
+    machine.eager = 100;
+    ASSERT_EQ(run(schedule, machine).end, naive(schedule, machine)) << "seed " << seed;
+    for (Step& step : schedule.steps)
+      if (step.act == Act::recv && below(random, 4) == 0) step.other = any;
+    Ticks end = 0;
+    if (error_of([&] { end = run(schedule, machine).end; })) continue;
+    ASSERT_EQ(end, naive(schedule, machine)) << "seed " << seed;
+    ++ended;
+  }
+  EXPECT_GT(ended, 300);
+}
+
+TEST(SimulateEngine, NoiseMakesItNoFasterAndItsSeedMatters) {
+  Random random(7);
+  const Schedule schedule = random_schedule(random, 8, 60, 0);
+  Machine machine = random_machine(random);
+  const Ticks quiet = run(schedule, machine).end;
+  machine.noise = {50, 20, 1};
+  const Ticks one = run(schedule, machine).end;
+  EXPECT_GT(one, quiet);
+  std::vector<Ticks> ends;
+  for (machine.noise.seed = 1; machine.noise.seed < 9; ++machine.noise.seed)
+    ends.push_back(run(schedule, machine).end);
+  EXPECT_EQ(ends.front(), one);
+  EXPECT_NE(std::count(ends.begin(), ends.end(), one), 8);
+}
+
+std::string refusal(const Schedule& schedule, const Machine& machine) {
+  const auto error = error_of([&] { run(schedule, machine); });
+  return error ? error->what() : "";
+}
+
+TEST(SimulateEngine, SaysWhichRankWaitsForever) {
+  ScheduleBuilder builder;
+  builder.end_rank();
+  builder.add(Act::recv, 1, 0, 7);
+  builder.end_rank();
+  builder.schedule().matched = false;
+  EXPECT_EQ(refusal(builder.take(), {}),
+            "the schedule never ends: 1 steps wait for each other, the first of them on rank 1");
+}
+
+TEST(SimulateEngine, RefusesWhatItHasNoRoomFor) {
+  Schedule schedule;
+  schedule.ranks = 500'000'000;
+  schedule.dims = {500'000'000};
+  schedule.shifts.resize(1);
+  schedule.steps.resize(10);
+  schedule.after_begin.resize(11);
+  EXPECT_NE(refusal(schedule, {}).find("use fewer ranks"), std::string::npos);
+  ScheduleBuilder builder;
+  builder.add(Act::calc, longest_time);
+  builder.end_rank();
+  EXPECT_NE(refusal(builder.take(), {}).find("use smaller blocks"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tonari::sim
