@@ -42,7 +42,7 @@ def job(programs: dict[str, Path], tmp_path: Path) -> Job:
         program = [*shell, str(programs[mpi]), what]
         launch = [MPIS[mpi]["mpiexec"], *launcher, "-n", str(ranks), *program]
         variables = {
-            "LD_PRELOAD": str((Path(MPIS[mpi]["bin"]) / LIBRARY).resolve()),
+            "LD_PRELOAD": preload.before((Path(MPIS[mpi]["bin"]) / LIBRARY).resolve()),
             "TONARI_PRELOAD": "tonari",
             "TONARI_RUN_REPORT": str(tmp_path),
             "TONARI_TIMEOUT": "1",
