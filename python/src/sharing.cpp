@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "analysis/schedule_plan.hpp"
-#include "analysis/within_words.hpp"
 #include "base/error.hpp"
 #include "cost/simulator.hpp"
+#include "planners/graphs/planning_root.hpp"
 #include "planners/patterns/balance_name.hpp"
 #include "planners/patterns/balanced.hpp"
 #include "planners/patterns/message_schedule.hpp"
@@ -25,6 +25,7 @@
 #include "planners/patterns/store_and_forward.hpp"
 #include "planners/patterns/thesis_sharing.hpp"
 #include "planners/patterns/value_ways.hpp"
+#include "planners/patterns/within_words.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -154,7 +155,7 @@ SharingAnswer answer(const Pattern& matrix, const Scheme& scheme, const LogGP& m
 
 Scheme balanced_scheme(std::string variant, const BalanceOptions& options) {
   return {"balanced", std::move(variant), "",
-          [options](const CommunicationMatrix& m) { return balanced(m, options); }};
+          [options](const CommunicationMatrix& m) { return front_point(m, options); }};
 }
 
 // One that is listed, or any point of balanced.
@@ -178,20 +179,21 @@ std::string schedule(const CommunicationMatrix& matrix, const std::string& name,
   return schedule_text(matrix, find_scheme(matrix.ranks(), name, variant).make(matrix));
 }
 
-std::string schedule_within(const CommunicationMatrix& matrix, double words) {
-  return schedule_text(matrix, within_words(matrix, words));
-}
-
 SharingAnswer analyze_balanced(const Pattern& matrix, int stages, double price, double words,
                                const LogGP& machine) {
   return answer(matrix, balanced_scheme("", {stages, price, words}), machine);
 }
 
 SharingAnswer analyze_within(const Pattern& matrix, double words, const LogGP& machine) {
-  return answer(matrix,
-                {"balanced", "", "",
-                 [words](const CommunicationMatrix& m) { return within_words(m, words); }},
-                machine);
+  BalanceOptions options;
+  options.stages = any_stages, options.words = words;
+  return answer(matrix, balanced_scheme("", options), machine);
+}
+
+// Whether a program plans it at one rank by the name of a point.
+bool runs_by_name(const Pattern& matrix) {
+  return matrix.blocks() <= static_cast<std::size_t>(most_named_blocks) &&
+         matrix.ranks() <= most_root_ranks;
 }
 
 // outgoingSize of the thesis's algorithms, by rank, after Phase I and after both.
@@ -308,14 +310,11 @@ void bind_sharing(nb::module_& m) {
           "scheme"_a, "variant"_a, nb::call_guard<nb::gil_scoped_release>(),
           "Who sends which blocks to whom, as text (src/planners/patterns/message_schedule.hpp).")
       .def(
-          "schedule_within",
-          [](const Pattern& matrix, double words) { return schedule_within(matrix, words); },
-          "words"_a, nb::call_guard<nb::gil_scoped_release>(),
-          "The same of what analyze_within counts.")
-      .def(
           "thesis_counts", [](const Pattern& matrix) { return thesis_counts(matrix); },
           nb::call_guard<nb::gil_scoped_release>(),
           "Messages by rank as the thesis's algorithms count them, after Phase I and after both.")
+      .def_prop_ro("runs_by_name", &runs_by_name,
+                   "Whether programs run a point of balanced's front by its name.")
       .def("analyze_balanced", &analyze_balanced, "stages"_a, "price"_a, "words"_a, "machine"_a,
            nb::call_guard<nb::gil_scoped_release>(),
            "price: more words that one message less may cost; words: most of all, relative to "

@@ -50,18 +50,19 @@ SETTINGS = [Setting(2, 5, words) for words in (1.1, 1.25, 1.5)] + [
 
 @dataclass(frozen=True)
 class Limit:
-    """The fewest messages for a limit of words (analysis/within_words.hpp)."""
+    """The fewest messages for a limit of words (planners/patterns/within_words.hpp)."""
 
     words: float
 
     def __str__(self) -> str:
-        return f"fewest messages, words<={self.words:g}"
+        """The variant of balanced that runs it; all digits, so that a scheme's words are within."""
+        return f"words {self.words!r}"
 
     def name(self) -> str:
-        return f"words-{self.words!r}"
+        return str(self).replace(" ", "-")
 
     def setting(self) -> str:
-        return "by a schedule: --schedule FOLDER writes it"
+        return f"tonari_algorithm=balanced/{self}"
 
     def short(self) -> str:
         return f"<={self.words:.3g}"

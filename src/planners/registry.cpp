@@ -42,7 +42,7 @@ std::span<const AlgorithmRow> algorithms() {
       {"balanced", "",
        "ranks with common targets share messages, then ranks with common sources, in stages", "",
        "receivers, both ends, senders twice; whole pattern, whole pattern priced; by name 2 to 8 "
-       "stages, perhaps with price X and words Y",
+       "stages, perhaps with price X and words Y, or words Y alone",
        nullptr, &graph_balanced},
       {"mpich-order", "", "pairs of ranks swap in the order of their numbers",
        "Hofmann 2013, section 3.1", "", nullptr, nullptr, SwapOrder::mpich},

@@ -27,7 +27,9 @@ std::string best_variant(const GraphPlanner& planner, const GraphFacts& facts) {
   for (const GraphVariant& variant : variants)
     known += text(known.empty() ? "" : ", ", scheme.planner->name, "/", variant.variant());
   fail(Errc::argument, "tonari_route (TONARI_ROUTE) is '", route, "'; here it may be ", known,
-       scheme.planner == &graph_balanced ? ", or balanced/2 stages to balanced/8 stages" : "");
+       scheme.planner == &graph_balanced
+           ? ", balanced/2 stages to balanced/8 stages, or balanced/words Y"
+           : "");
 }
 
 // Collective. The hops of this rank's blocks.

@@ -12,6 +12,11 @@ import mpi4py_jobs as jobs
 import numpy as np
 import pytest
 from command_line import printed, refused
+from tonari.commands.share import analyze, analyze_settings
+from tonari.communication import Communication
+from tonari.core import core
+from tonari.sharing_front import Comparison, Limit, Setting, compare
+from tonari.views.share import show_front
 
 
 def read(text):
@@ -214,6 +219,7 @@ def test_a_schedule_for_another_pattern_is_refused(tonari, matrix, tmp_path, mpi
     assert "is not of the pattern" in done.stderr
 
 
+ELEMENTS = 5  # in a block of follows_schedule.py
 FRONT = ["--communication", "--schemes", "direct,forward-2,sharing-2", "--front"]
 
 
@@ -226,10 +232,15 @@ def ways_to_run(text):
 
 @jobs.needed
 @jobs.on_ranks([8], [], [])
-def test_what_the_front_prints_runs(tonari, matrix, tmp_path, mpi, ranks):
+@pytest.mark.parametrize("dense", [False, True])
+def test_what_the_front_prints_runs(tonari, matrix, tmp_path, mpi, ranks, dense):
     """A file per point, with the messages that the table has; all of them, and what is printed
     without files, run as it is printed."""
-    pairs = pattern(ranks, 18)  # a limit of words is among its points, too
+    pairs = dict.fromkeys(pattern(ranks, 13), ELEMENTS)  # one point is a limit of words
+    if dense:
+        pairs = {
+            (a, b): ELEMENTS for a in range(ranks) for b in range(ranks) if (a - b) % ranks > 1
+        }
     path, folder = matrix(pairs, ranks), tmp_path / "front"
     done = tonari("share", path, *FRONT, "--schedule", str(folder), "--json")
     rows = [row for row in json.loads(printed(done)) if row["schedule"]]
@@ -243,21 +254,66 @@ def test_what_the_front_prints_runs(tonari, matrix, tmp_path, mpi, ranks):
     assert {file.name for file in folder.iterdir()} == {Path(row["schedule"]).name for row in rows}
     named = ways_to_run(printed(tonari("share", path, *FRONT)))
     assert [*named] == [*ways]
-    named = {short: way for short, way in named.items() if not short.startswith("<=")}
+    assert any(short.startswith("<=") for short in named)
     assert all(way.startswith("tonari_algorithm=balanced/") for way in named.values())
     words = [*(f"tonari_schedule={row['schedule']}" for row in rows), *named.values()]
     counts = json.loads(jobs.succeeded(run(mpi, ranks, tmp_path, pairs, words)))
-    for row, count in zip(rows, counts):
-        assert max(count) == row["max_messages"]
-    assert len(counts) == len(words) > 1
+    most = {row["schedule"]: row["max_messages"] for row in rows}
+    shown = [most[way.removeprefix("tonari_schedule=")] for way in ways.values()]
+    assert [max(count) for count in counts] == [row["max_messages"] for row in rows] + shown
 
 
-def test_a_limit_runs_by_a_schedule_alone(tonari, matrix, tmp_path):
-    for seed in range(30):  # which patterns have such a point depends on how good the others are
-        ways = ways_to_run(printed(tonari("share", matrix(pattern(10, seed), 10), *FRONT)))
-        if limits := {way for short, way in ways.items() if short.startswith("<=")}:
-            break
-    assert limits == {"by a schedule: --schedule FOLDER writes it"}
+def test_no_point_of_the_front_loses_to_another_scheme():
+    """Where all write to nearly all, too: nothing has fewer words at as few messages, or fewer
+    messages at as few words."""
+    for ranks, seed, missing in [(24, 1, 0.0), (40, 2, 0.1), (64, 3, 0.3)]:
+        random = np.random.default_rng(seed)
+        cells = random.random((ranks, ranks)) >= missing
+        np.fill_diagonal(cells, False)
+        words = random.integers(1, 9, cells.sum()).astype(np.uint64)
+        a, b = (side.astype(np.int32) for side in np.nonzero(cells))
+        dense = Communication(ranks, a, b, words, "")
+        answers = analyze(dense)
+        others = [answer for answer in answers if answer.scheme not in ("direct", "balanced")]
+        compared = compare(others, analyze_settings(dense, answers))
+        assert len(compared) == len(others) > 4
+        for row in compared:
+            for _, point in filter(None, (row.fewest_messages, row.fewest_words)):
+                for other in others:
+                    ours, theirs = ((one.max_messages, one.words) for one in (point, other))
+                    assert ours == theirs or ours[0] < theirs[0] or ours[1] < theirs[1]
+            assert row.fewest_messages and row.fewest_words
+
+
+def test_patterns_too_large_for_one_rank_run_by_a_schedule(capsys):
+    c = core()
+
+    def runs_by_name(ranks, pairs):
+        a, b = (np.array(side, np.int32) for side in zip(*pairs, strict=True))
+        return c.CommunicationMatrix(ranks, a, b, np.ones(len(a), np.uint64)).runs_by_name
+
+    near = [(a, (a + k) % 2048) for a in range(2048) for k in range(1, 513)]
+    assert runs_by_name(2048, near)
+    assert not runs_by_name(2048, [*near, (0, 513)])
+    assert not runs_by_name(1 << 15, near[:9])
+    answer = c.CommunicationMatrix(
+        2, np.array([0], np.int32), np.array([1], np.int32), np.array([1], np.uint64)
+    ).analyze("direct", "", c.LogGP())
+    front = [Comparison(answer, (Setting(2), answer), (Limit(1.5), answer))]
+    for by_name, files, said in [
+        (True, {}, ["tonari_algorithm=balanced/2 stages", "tonari_algorithm=balanced/words 1.5"]),
+        (False, {}, ["by a schedule: --schedule FOLDER writes it"] * 2),
+        (
+            False,
+            {Setting(2): Path("a"), Limit(1.5): Path("b")},
+            ["tonari_schedule=" + f for f in "ab"],
+        ),
+    ]:
+        show_front(front, files, by_name)
+        assert [*ways_to_run(capsys.readouterr().out).values()] == said
+
+
+def test_the_front_needs_a_folder(tonari, matrix, tmp_path):
     file = tmp_path / "file"
     file.write_text("")
     there = ["share", matrix(pattern(12, 1), 12), *FRONT, "--schedule", str(file)]

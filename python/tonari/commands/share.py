@@ -179,7 +179,7 @@ def share(
     def table(_: object) -> None:
         show(pattern, answers, path, machine)
         if front:
-            show_front(comparisons, files)
+            show_front(comparisons, files, _inputs(pattern, "")[0].runs_by_name)
 
     report(
         rows,
@@ -227,8 +227,6 @@ def write_front(pattern: Communication, front: Sequence[Point], folder: Path) ->
     matrix, _ = _inputs(pattern, "")
 
     def text(point: Point) -> str:
-        if isinstance(point, Limit):
-            return str(matrix.schedule_within(point.words))
         return str(matrix.schedule("balanced", str(point)))
 
     files = {point: folder / f"{point.name()}.txt" for point in front}

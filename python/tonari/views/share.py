@@ -59,9 +59,10 @@ def _table(answers: list[Any], ranks: int) -> Table:
     return table
 
 
-def show_front(front: list[Comparison], files: dict[Point, Path]) -> None:
+def show_front(front: list[Comparison], files: dict[Point, Path], by_name: bool) -> None:
     """Prints what balanced has for each of the other schemes: fewer messages for as many words, and
-    fewer words for as many messages. Then what runs each: a schedule, where there is a file."""
+    fewer words for as many messages. Then what runs each: a schedule, where there is a file, or
+    else a name, where programs plan the pattern."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     numbers = ("most", "words")
     for name in ("scheme", *numbers, *numbers, "few messages", *numbers, "few words"):
@@ -85,7 +86,9 @@ def show_front(front: list[Comparison], files: dict[Point, Path]) -> None:
         style="dim",
     )
     for point in points(front):
-        run = f"tonari_schedule={files[point]}" if point in files else point.setting()
+        run = point.setting() if by_name else "by a schedule: --schedule FOLDER writes it"
+        if point in files:
+            run = f"tonari_schedule={files[point]}"
         console.print(f"{point.short():12} {run}", soft_wrap=True, markup=False, highlight=False)
 
 

@@ -23,9 +23,8 @@
 // after a stage is one message again and can be shared again.
 //
 // Any other point of the front runs when it is asked for by name (balance_name.hpp): "3 stages", "5
-// stages price 10". It is planned at one root, too, and nothing else is. `auto` does not try them:
-// more stages take several times as long to plan.
-#include <cmath>
+// stages price 10", "words 1.25". It is planned at one root, too, and nothing else is. `auto` does
+// not try them: they take several times as long to plan.
 #include <limits>
 #include <utility>
 
@@ -35,6 +34,7 @@
 #include "planners/graphs/shared_relays.hpp"
 #include "planners/patterns/balance_name.hpp"
 #include "planners/patterns/balanced.hpp"
+#include "planners/patterns/within_words.hpp"
 
 namespace tonari {
 namespace {
@@ -52,13 +52,12 @@ std::string pays(const GraphFacts& facts, const GraphTask& task) {
 
 std::vector<GraphVariant> one_point(BspComm& bsp, std::span<const Vertex> vertices,
                                     const GraphFacts& facts, const GraphTask& task) {
-  BalanceOptions options = balance_named(task.variant);
-  if (options.price > 0 && !std::isinf(options.price))
-    options.price = root_words(options.price * priced_word_bytes, facts, task);
+  const BalanceOptions options = balance_named(task.variant);
+  const double word = root_words(priced_word_bytes, facts, task);
   if (const std::string reason = too_large_for_a_root(facts); !reason.empty())
     fail(Errc::algorithm, "balanced/", task.variant, " cannot be used here: ", reason);
-  const RootPlanner point{task.variant, [options](const CommunicationMatrix& matrix) {
-                            return balanced(matrix, options);
+  const RootPlanner point{task.variant, [options, word](const CommunicationMatrix& matrix) {
+                            return front_point(matrix, options, word);
                           }};
   std::vector<GraphVariant> all;
   all.emplace_back(graph_balanced, task.variant, vertices, task,
@@ -78,7 +77,8 @@ std::vector<GraphVariant> variants(BspComm& bsp, std::span<const Vertex> vertice
     both.receivers_share(work);
     all.emplace_back(graph_balanced, variant, vertices, task, both.deliver());
   }
-  if (!fits_a_root(facts)) return all;
+  const bool named = task.variant.starts_with("whole pattern");
+  if (!fits_a_root(facts, named ? Asked::by_name : Asked::along_with_others)) return all;
   std::vector<RootPlanner> planners;
   const auto add = [&](const char* variant, double price) {
     planners.push_back({variant, [price](const CommunicationMatrix& matrix) {

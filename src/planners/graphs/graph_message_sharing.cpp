@@ -71,7 +71,8 @@ std::vector<GraphVariant> variants(BspComm& bsp, std::span<const Vertex> vertice
     twice.messages_move(work, 1);
     add(std::string(variant) + " phase II in two steps", twice.deliver());
   }
-  if (!fits_a_root(facts)) return all;
+  const bool named = task.variant.starts_with("whole pattern");
+  if (!fits_a_root(facts, named ? Asked::by_name : Asked::along_with_others)) return all;
   const bool first_phase = task.variant == "whole pattern phase I";
   const RootPlanner central{first_phase ? task.variant : "whole pattern",
                             [phases = first_phase ? 1 : 2](const CommunicationMatrix& matrix) {

@@ -209,15 +209,16 @@ class PlanningRoots {
 
 }  // namespace
 
-bool fits_a_root(const GraphFacts& facts) {
-  return facts.edges <= most_root_blocks && facts.ranks <= most_root_ranks;
+bool fits_a_root(const GraphFacts& facts, Asked asked) {
+  return facts.edges <= (asked == Asked::by_name ? most_named_blocks : most_root_blocks) &&
+         facts.ranks <= most_root_ranks;
 }
 
 std::string too_large_for_a_root(const GraphFacts& facts) {
-  return fits_a_root(facts) ? ""
-                            : text("one rank plans the whole pattern for all, which may have ",
-                                   most_root_blocks, " blocks and ", most_root_ranks,
-                                   " ranks; this one has ", facts.edges, " and ", facts.ranks);
+  if (fits_a_root(facts, Asked::by_name)) return "";
+  return text("one rank plans the whole pattern for all, which may have ", most_named_blocks,
+              " blocks and ", most_root_ranks, " ranks; this one has ", facts.edges, " and ",
+              facts.ranks);
 }
 
 double root_words(double bytes, const GraphFacts& facts, const GraphTask& task) {

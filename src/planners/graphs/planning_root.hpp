@@ -15,9 +15,12 @@
 
 namespace tonari {
 
-// A root's memory and time are bounded by these, whatever the number of ranks.
-constexpr std::int64_t most_root_blocks = 1 << 17, most_root_ranks = 1 << 14;
-bool fits_a_root(const GraphFacts& facts);
+// A root's memory and time are bounded by these, whatever the number of ranks. Who names a plan may
+// wait for it: of 2^20 blocks it takes seconds, up to half a minute.
+constexpr std::int64_t most_root_blocks = 1 << 17, most_named_blocks = 1 << 20,
+                       most_root_ranks = 1 << 14;
+enum class Asked : std::uint8_t { along_with_others, by_name };
+bool fits_a_root(const GraphFacts& facts, Asked asked = Asked::along_with_others);
 
 struct RootPlanner {
   std::string variant;
@@ -28,7 +31,7 @@ struct RootPlanner {
 // The words of such a matrix that so many bytes are.
 double root_words(double bytes, const GraphFacts& facts, const GraphTask& task);
 
-// Empty if the pattern fits, else the reason why not.
+// Empty if the pattern fits what is asked for by name, else the reason why not.
 std::string too_large_for_a_root(const GraphFacts& facts);
 
 // The relays of the ranks here, per planner. Throws on all ranks if a root fails: Errc::memory, or

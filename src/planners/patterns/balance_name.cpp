@@ -20,18 +20,23 @@ std::optional<double> number(const std::string& word) {
 [[noreturn]] void refuse(const std::string& name) {
   fail(Errc::algorithm, "there is no algorithm 'balanced/", name,
        "'; give '2 stages' to '8 stages', which may go on with ' price X', X >= 0, and then with ' "
-       "words Y', Y >= 1");
+       "words Y', Y >= 1; or 'words Y'");
 }
 
 }  // namespace
 
 bool names_a_balance(const std::string& name) {
-  return !name.empty() && name.front() >= '0' && name.front() <= '9';
+  return name.starts_with("words") || (!name.empty() && name.front() >= '0' && name.front() <= '9');
 }
 
 BalanceOptions balance_named(const std::string& name) {
   const std::vector<std::string> words = split(name, " ");
   BalanceOptions options;
+  if (words.size() == 2 && words[0] == "words") {
+    const std::optional<double> limit = number(words[1]);
+    if (!limit || !(*limit >= 1)) refuse(name);
+    return {any_stages, options.price, *limit};
+  }
   if (words.size() % 2 != 0 || words.size() > 6 || words[0].size() != 1 || words[0] < "2" ||
       words[0] > "8" || words[1] != "stages")
     refuse(name);

@@ -5,6 +5,7 @@
 //   3 stages
 //   3 stages price 5            5 words more for a message less
 //   2 stages price 5 words 1.25 ... and at most 1.25 times the words of direct sending
+//   words 1.25                  the fewest messages within that limit, in any number of stages
 #pragma once
 
 #include <optional>
@@ -17,7 +18,7 @@ namespace tonari {
 // Prices in such names are in words of so many bytes, as those of matrices in files.
 constexpr double priced_word_bytes = 8;
 
-// Whether it is meant as such a name: it begins with a digit.
+// Whether it is meant as such a name: it begins with a digit or with `words`.
 bool names_a_balance(const std::string& name);
 
 // Throws Errc::algorithm, with what to change, if it is not well formed or out of range.

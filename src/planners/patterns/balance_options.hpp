@@ -6,8 +6,11 @@
 
 namespace tonari {
 
+// As many as have the fewest messages within options.words, whatever the price: within_words.hpp.
+inline constexpr int any_stages = 0;
+
 struct BalanceOptions {
-  int stages = 2;  // 1 to 8; 1: direct
+  int stages = 2;  // 1 to 8; 1: direct; or any_stages
   // more words that one message less may cost in thinning: moves along the front. 0: no detours
   double price = std::numeric_limits<double>::infinity();
   // most words of all, relative to sending them directly; at least 1

@@ -7,8 +7,8 @@
 #include "planners/graphs/planning_root.hpp"
 #include "planners/graphs/spread.hpp"
 #include "planners/patterns/balance_name.hpp"
-#include "planners/patterns/balanced.hpp"
 #include "planners/patterns/message_sharing.hpp"
+#include "planners/patterns/within_words.hpp"
 #include "support/errors.hpp"
 #include "support/random_cases.hpp"
 
@@ -20,7 +20,8 @@ using namespace graphs;
 const char* const front_points[] = {"2 stages",         "3 stages",
                                     "4 stages price 5", "2 stages price 5 words 1.25",
                                     "5 stages",         "6 stages price 2.5 words 2",
-                                    "7 stages price 0", "8 stages words 3"};
+                                    "7 stages price 0", "8 stages words 3",
+                                    "words 1",          "words 1.5"};
 
 GraphTask named(Collective collective, const std::string& variant, double bytes = 8) {
   return {collective, bytes, {}, true, variant};
@@ -88,9 +89,8 @@ TEST(NamedBalance, DoesNotDependOnProcesses) {
 void expect_as_counted(const std::vector<Vertex>& vertices, const std::string& point) {
   SCOPED_TRACE(point);
   const CommunicationMatrix matrix = matrix_in_bytes(vertices);
-  BalanceOptions options = balance_named(point);
-  options.price *= priced_word_bytes;
-  const ScheduleMetrics counted = balanced(matrix, options).metrics(matrix);
+  const ScheduleMetrics counted =
+      front_point(matrix, balance_named(point), priced_word_bytes).metrics(matrix);
   std::vector<GraphVariant> ways =
       plan_point(graph_balanced, vertices, named(Collective::alltoall, point));
   ASSERT_EQ(ways.size(), 1u);
@@ -113,6 +113,60 @@ TEST(NamedBalance, RunsWhatIsCounted) {
       expect_as_counted(weighted_edges(graph, false), point);
       expect_as_counted(weighted_edges(graph, true), point);
     }
+  }
+}
+
+// Nearly all pairs of ranks.
+std::vector<Vertex> near_dense(std::mt19937& random, int ranks) {
+  return make(ranks, erdos_renyi(ranks, 0.9, random));
+}
+
+// `tonari share` counts in words of 8 bytes, and a root in bytes.
+TEST(NamedBalance, BytesMakeTheScheduleThatWordsMake) {
+  std::mt19937 random(47);
+  for (const std::vector<Vertex>& graph : {busy_graph(random, 40), near_dense(random, 40)}) {
+    std::vector<Flow> words, bytes;
+    for (const Vertex& v : graph)
+      for (const std::int32_t target : v.targets) {
+        const std::uint64_t some = random() % 30;
+        words.push_back({v.rank, target, some});
+        bytes.push_back({v.rank, target, 8 * some});
+      }
+    const CommunicationMatrix in_words(40, words), in_bytes(40, bytes);
+    for (const char* point : front_points) {
+      const BalanceOptions options = balance_named(point);
+      EXPECT_EQ(schedule_text(in_words, front_point(in_words, options)),
+                schedule_text(in_bytes, front_point(in_bytes, options, priced_word_bytes)))
+          << point;
+    }
+  }
+}
+
+// Above most_root_blocks a plan is made at one rank where it is asked for by name, and only there.
+TEST(NamedBalance, LargePatternsRunByName) {
+  std::mt19937 random(48);
+  const std::vector<Vertex> graph = weighted_edges(near_dense(random, 400), false);
+  LocalBspComm bsp(400);
+  ASSERT_GT(gather_facts(bsp, graph).edges, most_root_blocks);
+  expect_as_counted(graph, "2 stages");
+  expect_proven(graph_balanced, graph, named(Collective::alltoall, "2 stages"), 48);
+  for (const GraphPlanner* planner : {&graph_balanced, &graph_message_sharing}) {
+    GraphFacts facts;
+    facts.edges = most_root_blocks + 1;
+    EXPECT_FALSE(fits_a_root(facts));
+    EXPECT_TRUE(fits_a_root(facts, Asked::by_name));
+    const std::vector<Vertex> few = weighted_edges(busy_graph(random, 20), false);
+    LocalBspComm few_bsp(20);
+    facts = gather_facts(few_bsp, few);
+    facts.edges = most_root_blocks + 1;
+    const auto makes_whole = [&](const char* variant) {
+      const auto all = planner->variants(few_bsp, few, facts, named(Collective::alltoall, variant));
+      return std::any_of(all.begin(), all.end(), [](const GraphVariant& v) {
+        return v.variant().starts_with("whole pattern");
+      });
+    };
+    EXPECT_FALSE(makes_whole("")) << planner->name;
+    EXPECT_TRUE(makes_whole("whole pattern")) << planner->name;
   }
 }
 
@@ -144,11 +198,30 @@ TEST(NamedBalance, MoreStagesTakeFewerMessages) {
 }
 
 TEST(NamedBalance, NamesThatAreNoneSaySo) {
-  for (const char* wrong :
-       {"1 stages", "9 stages", "3", "3 ", "3 stage", "3 stages ", "03 stages", "3 stages price",
-        "3 stages price x", "3 stages price -1", "3 stages price nan", "3 stages words 0.5",
-        "3 stages words 2 price 5", "3 stages price 5 price 6", "3 stages price 5 words 2 words 2",
-        "3 stages words 2 words 2", "3 stages price 1e5", "3  stages"}) {
+  for (const char* wrong : {"1 stages",
+                            "9 stages",
+                            "3",
+                            "3 ",
+                            "3 stage",
+                            "3 stages ",
+                            "03 stages",
+                            "3 stages price",
+                            "3 stages price x",
+                            "3 stages price -1",
+                            "3 stages price nan",
+                            "3 stages words 0.5",
+                            "3 stages words 2 price 5",
+                            "3 stages price 5 price 6",
+                            "3 stages price 5 words 2 words 2",
+                            "3 stages words 2 words 2",
+                            "3 stages price 1e5",
+                            "3  stages",
+                            "words",
+                            "words x",
+                            "words 0.5",
+                            "words 2 price 5",
+                            "words 2 words 2",
+                            "words nan"}) {
     EXPECT_TRUE(names_a_balance(wrong)) << wrong;
     test::expect_sentence(test::error_of([&] { balance_named(wrong); }), Errc::algorithm,
                           {"there is no algorithm 'balanced/", wrong, "'2 stages' to '8 stages'"});
@@ -159,18 +232,20 @@ TEST(NamedBalance, NamesThatAreNoneSaySo) {
   EXPECT_EQ(options.stages, 6);
   EXPECT_EQ(options.price, 2.5);
   EXPECT_EQ(options.words, 1.5);
+  EXPECT_EQ(balance_named("words 1.25").stages, any_stages);
+  EXPECT_EQ(balance_named("words 1.25").words, 1.25);
 }
 
 TEST(NamedBalance, APatternThatIsTooLargeSaysSo) {
   const std::vector<Vertex> vertices = make(2, {{0, 1}});
   LocalBspComm bsp(2);
   GraphFacts facts = gather_facts(bsp, vertices);
-  facts.edges = most_root_blocks + 1;
+  facts.edges = most_named_blocks + 1;
   const Error error = test::error_of([&] {
     graph_balanced.variants(bsp, vertices, facts, named(Collective::alltoall, "3 stages"));
   });
   test::expect_sentence(error, Errc::algorithm,
-                        {"balanced/3 stages cannot be used here", "131072 blocks", "131073"});
+                        {"balanced/3 stages cannot be used here", "1048576 blocks", "1048577"});
 }
 
 TEST(NamedSharing, PhaseOneRunsAlone) {

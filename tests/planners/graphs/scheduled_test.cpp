@@ -2,13 +2,13 @@
 // Schedules from files run on any graph, and what ranks check one by one proves all of them.
 #include "planners/graphs/scheduled.hpp"
 
-#include "analysis/within_words.hpp"
 #include "planners/graphs/spread.hpp"
 #include "planners/patterns/balanced.hpp"
 #include "planners/patterns/message_sharing.hpp"
 #include "planners/patterns/routes.hpp"
 #include "planners/patterns/schedule_text.hpp"
 #include "planners/patterns/store_and_forward.hpp"
+#include "planners/patterns/within_words.hpp"
 #include "support/errors.hpp"
 #include "support/random_cases.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "analysis/circulant.hpp"
+#include "planners/patterns/circulant.hpp"
 
 #include <algorithm>
 #include <random>
@@ -32,8 +32,9 @@ class Search {
         weights_(ranks_, 0),
         hops_(2 * ranks_ + 2 * row),
         next_(hops_) {
-    const double one = 0.001 * (1 + static_cast<double>(matrix.statistics().words)) /
-                       static_cast<double>(matrix.blocks() + 1);
+    // in proportion: the same pattern in bytes has the same generators
+    const double all = static_cast<double>(matrix.statistics().words);
+    const double one = 0.001 * (all > 0 ? all : 1.0) / static_cast<double>(matrix.blocks());
     for (BlockNumber b = 0; b < matrix.blocks(); ++b)
       weights_[distance(matrix, b)] += one + static_cast<double>(matrix.words(b));
     for (int m = 0; m < messages; ++m) generators_.push_back({m % stages, any_step()});

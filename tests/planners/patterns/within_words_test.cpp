@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ahead on every matrix: each pattern and each baseline by itself, no means.
-#include "analysis/within_words.hpp"
+#include "planners/patterns/within_words.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
-#include "analysis/circulant.hpp"
 #include "planners/patterns/balanced.hpp"
+#include "planners/patterns/circulant.hpp"
 #include "planners/patterns/data_set.hpp"
 #include "planners/patterns/message_sharing.hpp"
 #include "planners/patterns/patterns.hpp"

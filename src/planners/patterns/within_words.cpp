@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "analysis/within_words.hpp"
+#include "planners/patterns/within_words.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <tuple>
 #include <utility>
 
-#include "analysis/circulant.hpp"
 #include "base/error.hpp"
 #include "planners/patterns/balanced.hpp"
+#include "planners/patterns/circulant.hpp"
 #include "planners/patterns/many_stages.hpp"
 #include "planners/patterns/message_sharing.hpp"
 #include "planners/patterns/store_and_forward.hpp"
@@ -22,9 +22,10 @@ constexpr double any_price = std::numeric_limits<double>::infinity();
 // The best so far of what keeps to a limit.
 class Best {
  public:
-  Best(const CommunicationMatrix& matrix, double words)
+  Best(const CommunicationMatrix& matrix, double words, double word)
       : matrix_(matrix),
         words_(words),
+        word_(word),
         schedule_(direct_schedule(matrix)),
         cost_(cost(schedule_)) {}
 
@@ -36,7 +37,7 @@ class Best {
   }
   // As it is, and thinned and leveled again.
   void offer_better(const MessageSchedule& schedule) {
-    for (double price : {5.0, any_price})
+    for (double price : {5 * word_, any_price})
       offer(over_many_stages(matrix_, {schedule.stages(), price, words_}, schedule));
     offer(schedule);
   }
@@ -53,7 +54,7 @@ class Best {
   }
 
   const CommunicationMatrix& matrix_;
-  double words_;
+  double words_, word_;
   MessageSchedule schedule_;
   Cost cost_;
 };
@@ -66,7 +67,7 @@ void offer_papers_schemes(const CommunicationMatrix& matrix, Best& best) {
 
 // From few words per message to many, in few stages and in many; of large patterns those that suit
 // the limit.
-void offer_balanced(const CommunicationMatrix& matrix, double words, Best& best) {
+void offer_balanced(const CommunicationMatrix& matrix, double words, double word, Best& best) {
   constexpr std::size_t few_blocks = 1 << 13,  // up to here, all take milliseconds
       most_blocks = 1 << 16;                   // above, many stages take many seconds
   constexpr double many_words = 1e30;  // a price at which detours of few messages still come first
@@ -86,7 +87,7 @@ void offer_balanced(const CommunicationMatrix& matrix, double words, Best& best)
     const bool suits = words >= point.least && words < point.most;
     if (matrix.blocks() <= few_blocks ||
         (suits && (point.stages == 2 || matrix.blocks() <= most_blocks)))
-      best.offer(balanced(matrix, {point.stages, point.price, words}));
+      best.offer(balanced(matrix, {point.stages, point.price * word, words}));
   }
 }
 
@@ -103,19 +104,26 @@ void offer_circulants(const CommunicationMatrix& matrix, Best& best) {
 
 }  // namespace
 
-MessageSchedule within_words(const CommunicationMatrix& matrix, double words) {
+MessageSchedule within_words(const CommunicationMatrix& matrix, double words, double word) {
   if (!(words >= 1))
     fail(Errc::argument, "within_words with at most ", words, " times the words: give 1 or more");
   if (matrix.ranks() > most_balanced_ranks)
     fail(Errc::argument, "within_words for ", matrix.ranks(), " ranks: give at most ",
          most_balanced_ranks);
-  Best best(matrix, words);
+  Best best(matrix, words, word);
   if (matrix.blocks() == 0) return best.schedule();
   offer_papers_schemes(matrix, best);
   best.offer_better(MessageSchedule(best.schedule()));
-  offer_balanced(matrix, words, best);
+  offer_balanced(matrix, words, word, best);
   if (matrix.statistics().average_sent > matrix.ranks() / 8.0) offer_circulants(matrix, best);
   return best.schedule();
+}
+
+MessageSchedule front_point(const CommunicationMatrix& matrix, BalanceOptions options,
+                            double word) {
+  if (options.stages == any_stages) return within_words(matrix, options.words, word);
+  if (options.price > 0) options.price *= word;  // 0 times infinity is no price
+  return balanced(matrix, options);
 }
 
 }  // namespace tonari
