@@ -13,7 +13,7 @@ namespace bench {
 
 class Candidate : public Way {
  public:
-  // [local] Before and after an exchange that is verified.
+  // Before and after an exchange that is verified; all ranks prepare at the same time.
   virtual void prepare(Workload& work) { work.poison(); }
   virtual bool correct(const Workload& work) const { return work.correct(); }
   virtual std::string reason() const { return ""; }  // of auto's choice

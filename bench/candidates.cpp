@@ -23,7 +23,7 @@ const Names protocols{"linear/shared/no-canary", "linear/onesided/no-canary",
                       "linear/onesided/ready-each", "linear/onesided/ready-tree-2",
                       "linear/onesided/ready-tree-4"};
 
-// What everything is compared with, then the algorithms, then what the hardware allows.
+// What everything is compared with, then the algorithms, then what none can leave out.
 Names usual(tonari::AppliesTo pattern) {
   Names names{
       "auto",     "auto/start-with", "auto/two-requests",  "auto/group",        "auto/requests",

@@ -1,33 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The floor: the least that the hardware allows for an exchange between ranks of one node. Per
-// round
+// The floor: what no way to deliver the blocks of ranks on one node can leave out. Per round
 //
-//   one flag round trip with every rank that this one exchanges with, through shared memory: mine
-//   is ready, yours is taken;
-//   one copy of all bytes from each of them, out of lines that lie in the cache of the core that
-//   wrote them;
+//   one flag from every rank that something comes from, through shared memory: mine is ready;
+//   one copy of all bytes from each of them to where they are received;
 //   one copy of the bytes that stay on the rank.
 //
-// The lines must be the writer's. What nobody writes again lies in the reader's own cache from the
-// second round on, and reading it there is three times as fast as new data can come; but writing it
-// again inside the round takes as long as the copy. So the bytes circulate: what a rank receives in
-// one round is what the other one reads in the next, and the copy itself makes the lines its own.
-// Each rank has two areas for every partner:
-//
-//               rank X                rank Y
-//   round k     X0  X1 <--- Y0  Y1        X copies Y0 to X1, Y copies X0 to Y1
-//   round k+1   X0 <--- Y1                X copies Y1 to X0, Y copies X1 to Y0
-//
-// Where two ranks give each other unequal amounts, the surplus is not written again and comes too
-// fast: a floor errs on the low side.
+// Nobody says "yours is taken", since a sender that has copied its blocks need not wait for that.
+// The bytes stay the same from round to round, as those of all other candidates do. So they lie in
+// the reader's cache, and no candidate reads them from a nearer one.
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "candidate.hpp"
 #include "memory/memory.hpp"
@@ -66,7 +54,7 @@ Needs needs_of(const Workload& work) {
   return needs;
 }
 
-// Which rank needs how much from which, and where in the shared memory it lies; the same on all.
+// Which rank needs how much from which, and where in the shared memory that lies; the same on all.
 class Map {
  public:
   Map(const Needs& needs, const Place& place)
@@ -75,23 +63,15 @@ class Map {
                   MPI_UINT64_T, place.cart);
     end_ = ranks_ * ranks_ * unit;
     for (std::size_t x = 0; x < ranks_; ++x) {
-      end_ = round_up(end_, 4096);  // pages of the rank that owns them
+      end_ = round_up(end_, 4096);  // pages of the rank that writes them
       for (std::size_t y = 0; y < ranks_; ++y)
-        areas_[x * ranks_ + y] = std::exchange(end_, end_ + 2 * room(x, y));
+        areas_[x * ranks_ + y] = std::exchange(end_, end_ + round_up(bytes(x, y), unit));
     }
   }
 
   std::size_t bytes(std::size_t from, std::size_t to) const { return bytes_[to * ranks_ + from]; }
-  bool exchange(std::size_t x, std::size_t y) const {
-    return x != y && bytes(x, y) + bytes(y, x) > 0;
-  }
-  std::size_t room(std::size_t x, std::size_t y) const {
-    return round_up(std::max(bytes(x, y), bytes(y, x)), unit);
-  }
   std::size_t flag(std::size_t from, std::size_t to) const { return (from * ranks_ + to) * unit; }
-  std::size_t area(std::size_t owner, std::size_t partner, int which) const {
-    return areas_[owner * ranks_ + partner] + which * room(owner, partner);
-  }
+  std::size_t area(std::size_t from, std::size_t to) const { return areas_[from * ranks_ + to]; }
   std::size_t end() const { return end_; }
 
  private:
@@ -110,12 +90,12 @@ bool crowded(MPI_Comm comm, int ranks) {
 
 using Word = std::uint64_t;
 
-struct Partner {
-  int rank;
-  std::size_t in, out;  // bytes
-  // flags: steps that this rank, and that the other one has reached
-  std::atomic_ref<Word> to, from;
-  std::array<std::byte*, 2> mine, theirs;  // areas
+// One direction between this rank and another one.
+struct Edge {
+  int rank;  // the other one
+  std::size_t bytes;
+  std::atomic_ref<Word> flag;  // rounds that the sender has begun
+  std::byte* area;             // of the sender
 };
 
 class Floor : public Candidate {
@@ -128,67 +108,62 @@ class Floor : public Candidate {
         own_(needs.own),
         from_(needs.different),
         to_(needs.own) {
-    std::byte* const at = memory_.data();
-    const auto flag = [&](int from, int to) {
-      return std::atomic_ref<Word>(*reinterpret_cast<Word*>(at + map.flag(from, to)));
+    const auto edge = [&](int peer, int from, int to) {
+      std::byte* const at = memory_.data();
+      const std::atomic_ref<Word> flag(*reinterpret_cast<Word*>(at + map.flag(from, to)));
+      return Edge{peer, map.bytes(from, to), flag, at + map.area(from, to)};
     };
-    const auto areas = [&](int x, int y) {
-      return std::array{at + map.area(x, y, 0), at + map.area(x, y, 1)};
-    };
-    for (int peer = 0; peer < work.place.ranks; ++peer)
-      if (map.exchange(rank_, peer))
-        partners_.push_back({.rank = peer,
-                             .in = map.bytes(peer, rank_),
-                             .out = map.bytes(rank_, peer),
-                             .to = flag(rank_, peer),
-                             .from = flag(peer, rank_),
-                             .mine = areas(rank_, peer),
-                             .theirs = areas(peer, rank_)});
+    std::size_t received = 0;
+    for (int peer = 0; peer < work.place.ranks; ++peer) {
+      if (peer == rank_) continue;
+      if (map.bytes(peer, rank_) > 0) sources_.push_back(edge(peer, peer, rank_));
+      if (map.bytes(rank_, peer) > 0) targets_.push_back(edge(peer, rank_, peer));
+      received += map.bytes(peer, rank_);
+    }
+    received_ = tonari::Memory(received);
   }
 
   void run() override {
-    tell();
+    ++step_;
+    for (const Edge& target : targets_) target.flag.store(step_, std::memory_order_release);
     for (std::size_t at = 0; at < own_; at += from_.bytes())
       std::memcpy(to_.data() + at, from_.data(), std::min(from_.bytes(), own_ - at));
-    wait();
-    for (const Partner& p : partners_) std::memcpy(p.mine[1 - now_], p.theirs[now_], p.in);
-    tell();
-    wait();
-    now_ = 1 - now_;
+    std::byte* to = received_.data();
+    for (const Edge& source : sources_) {
+      wait(source);
+      std::memcpy(std::exchange(to, to + source.bytes), source.area, source.bytes);
+    }
   }
 
   std::string channel() const override { return "hardware"; }
 
-  // No block is delivered, so what is verified are the bytes that were copied.
+  // No block is delivered, so what is verified are the bytes that were copied. Others may still
+  // copy those of the exchange before.
   void prepare(Workload&) override {
+    MPI_Barrier(comm_);
     salt_ = step_;
-    for (const Partner& p : partners_) {
-      fill(p.mine[now_], p.out, rank_, p.rank);
-      std::memset(p.mine[1 - now_], poison, p.in);
-    }
+    for (const Edge& target : targets_) fill(target.area, target.bytes, rank_, target.rank);
     fill(from_.data(), from_.bytes(), rank_, rank_);
-    if (own_ > 0) std::memset(to_.data(), poison, own_);
+    for (const tonari::Memory* memory : {&received_, &to_})
+      if (memory->bytes() > 0) std::memset(memory->data(), poison, memory->bytes());
   }
 
   bool correct(const Workload&) const override {
     bool good = true;
     for (std::size_t k = 0; k < own_; ++k)
       good = good && to_.data()[k] == value(k % from_.bytes(), rank_, rank_);
-    for (const Partner& p : partners_) good = good && holds(p.mine[now_], p.in, p.rank, rank_);
+    const std::byte* at = received_.data();
+    for (const Edge& source : sources_)
+      good = good && holds(std::exchange(at, at + source.bytes), source.bytes, source.rank, rank_);
     return good;
   }
 
  private:
   static constexpr int poison = 255;
 
-  void tell() {
-    ++step_;
-    for (const Partner& p : partners_) p.to.store(step_, std::memory_order_release);
-  }
-
-  void wait() const {
-    for (const Partner& p : partners_)
-      for (unsigned looks = 1; p.from.load(std::memory_order_acquire) < step_; ++looks) idle(looks);
+  void wait(const Edge& source) const {
+    for (unsigned looks = 1; source.flag.load(std::memory_order_acquire) < step_; ++looks)
+      idle(looks);
   }
 
   // Even with a core for every rank, another program may have taken one. And a rank may have left
@@ -222,10 +197,10 @@ class Floor : public Candidate {
   bool crowded_;
   std::size_t own_;           // bytes that stay here
   tonari::Memory from_, to_;  // where
-  std::vector<Partner> partners_;
-  Word step_ = 0;  // two to a round
+  std::vector<Edge> sources_, targets_;
+  tonari::Memory received_;
+  Word step_ = 0;  // rounds that have begun
   Word salt_ = 0;
-  int now_ = 0;  // the area that others read in this round
 };
 
 }  // namespace

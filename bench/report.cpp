@@ -3,8 +3,10 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <string>
 
 namespace bench {
 
@@ -26,18 +28,35 @@ std::string json_string(const std::string& value) {
 }
 
 #if defined(OPEN_MPI)
-constexpr const char* mpi_name = "openmpi";
-const std::string mpi_version = std::to_string(OMPI_MAJOR_VERSION) + "." +
-                                std::to_string(OMPI_MINOR_VERSION) + "." +
-                                std::to_string(OMPI_RELEASE_VERSION);
+std::string mpi_name() { return "openmpi"; }
+std::string mpi_version() {
+  return std::to_string(OMPI_MAJOR_VERSION) + "." + std::to_string(OMPI_MINOR_VERSION) + "." +
+         std::to_string(OMPI_RELEASE_VERSION);
+}
+#elif defined(MPICH_VERSION)
+std::string mpi_name() { return "mpich"; }
+std::string mpi_version() { return MPICH_VERSION; }
 #else
-constexpr const char* mpi_name = "mpich";
-const std::string mpi_version =
-#if defined(MPICH_VERSION)
-    MPICH_VERSION;
-#else
-    "";
-#endif
+// The mpi.h of the standard ABI is of no MPI, so the one that runs is asked.
+std::string library_version() {
+  std::string text(16384, '\0');  // more than any MPI writes
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  return text.substr(0, static_cast<std::size_t>(length));
+}
+std::string mpi_name() {
+  const std::string text = library_version();
+  if (text.starts_with("Open MPI")) return "openmpi";
+  return text.starts_with("Intel") ? "intel" : "mpich";
+}
+// "MPICH Version: 5.0.2", "Open MPI v6.0.0, package", "Intel(R) MPI Library 2021.17 for Linux"
+std::string mpi_version() {
+  const std::string text = library_version();
+  const char* const digits = "0123456789";
+  const std::size_t first = std::min(text.find_first_of(digits), text.size());
+  const std::size_t end = text.find_first_not_of("0123456789.", first);
+  return text.substr(first, end - first);
+}
 #endif
 
 }  // namespace
@@ -70,7 +89,7 @@ Row& Row::quartiles(const Spread& s) {
   number("median_us", s.median * 1e6).number("q1_us", s.q1 * 1e6);
   return number("q3_us", s.q3 * 1e6).number("min_us", s.least * 1e6);
 }
-Row& Row::mpi() { return text("mpi", mpi_name).text("mpi_version", mpi_version); }
+Row& Row::mpi() { return text("mpi", mpi_name()).text("mpi_version", mpi_version()); }
 
 std::ostream& operator<<(std::ostream& out, const std::vector<Row>& rows) {
   out << "[";

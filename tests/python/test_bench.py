@@ -154,6 +154,16 @@ def test_the_table_shows_multiples_of_the_floor() -> None:
     assert table["floor"][-2:] == ["0", "1.00"]
 
 
+def test_a_floor_above_an_exchange_is_said_to_be_none() -> None:
+    def said(*found: dict[str, Any]) -> str:
+        return " ".join(" ".join(shown(view.show, list(found))).split())
+
+    disturbed = said(made_up("auto", 0.5), made_up("floor", 0.6))
+    assert "At 8 B the floor took longer than auto: something disturbed it" in disturbed
+    # A view leaves out the copy.
+    assert "the floor took" not in said(made_up("auto", 0.5), made_up("linear/view", 0.2), FLOOR)
+
+
 def test_a_plot_draws_the_floor_as_a_line_to_compare_with() -> None:
     from matplotlib.figure import Figure
 
@@ -161,8 +171,8 @@ def test_a_plot_draws_the_floor_as_a_line_to_compare_with() -> None:
     three = (made_up("auto", 0.5), made_up("irecv", 1.0), FLOOR)
     plotting._panel(axis, "", [row | {"bytes": size} for size in (8, 64) for row in three])
     lines = {line.get_label(): line for line in axis.get_lines()}
-    assert set(lines) == {"auto", "irecv", "floor"}
-    floor, *others = (lines[name] for name in ("floor", "auto", "irecv"))
+    assert set(lines) == {"auto", "irecv", "floor, a flag and a copy"}
+    floor, *others = (lines[name] for name in ("floor, a flag and a copy", "auto", "irecv"))
     assert (floor.get_linestyle(), floor.get_marker()) == ("--", "None")
     assert floor.get_linewidth() < min(line.get_linewidth() for line in others)
     assert len(axis.collections) == 2  # bands of quartiles: the floor has none

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +19,8 @@ from test_bench_halo import made_up as halo_row
 from test_bench_inplace import made_up as in_place_row
 from test_bench_spmv import row as spmv_row
 from tonari import Error, sharing_plot
-from tonari.benchmark import halo_plot, inplace_plot, plot, spmv_plot, style
+from tonari.benchmark import halo_plot, inplace_plot, overlap, plot, spmv_plot, style
+from tonari.benchmark.summary import mpi_of
 
 OTHERS = ("native-nonblocking", "native-persistent", "irecv", "irecv-persistent", "linear", "torus")
 MANY = ("auto", "native", *OTHERS, "torus-direct", "additive-basis", "auto/group", "floor")
@@ -30,11 +31,11 @@ ROUTES = ("vector/direct", "vector/store-and-forward/2", "vector/node", "vector/
 
 @cache  # drawing takes a second
 def bench() -> Any:
-    """The names in `MANY`, the later the slower; two patterns."""
+    """The names in `MANY`, the later the slower but for the floor; two patterns."""
     rows = [
         bench_row(name, (1 + k / 9) * size / 8, bytes=size, pattern=pattern)
         for pattern in ("moore:2:1", "moore:3:1")
-        for k, name in enumerate(MANY)
+        for k, name in enumerate((MANY[-1], *MANY[:-1]))
         for size in (8, 512, 4096)
     ]
     return plot.make(rows)
@@ -178,8 +179,74 @@ def test_halos_show_what_matters_and_say_what_is_missing() -> None:
 def test_benchmarks_draw_auto_the_best_of_mpi_and_the_floor() -> None:
     figure = bench()
     drawn = [line.get_label() for line in figure.axes[0].get_lines()]
-    assert {"auto", "native", "irecv", "floor"} <= set(drawn) and "auto/group" not in drawn
+    assert {"auto", "native", "irecv", "floor, a flag and a copy"} <= set(drawn)
+    assert "auto/group" not in drawn
     assert "auto/group" in figure._supxlabel.get_text()
+
+
+def drawn_points(figure: Any) -> dict[str, list[tuple[float, float]]]:
+    """By name, of the first panel."""
+    return {
+        line.get_label().partition(",")[0]: [(float(x), float(y)) for x, y in line.get_xydata()]
+        for line in figure.axes[0].get_lines()
+    }
+
+
+def disturbed_floor() -> list[dict[str, Any]]:
+    """Above `auto` at 512 B, and below `linear/shared/view`, which leaves out the copy."""
+    times = {"auto": (1.0, 2.0), "linear/shared/view": (0.1, 0.1), "floor": (0.5, 3.0)}
+    return [
+        bench_row(name, us, bytes=size)
+        for name, both in times.items()
+        for size, us in zip((8, 512), both, strict=True)
+    ]
+
+
+def test_the_floor_is_never_above_what_delivers_all_blocks() -> None:
+    figure = plot.make(disturbed_floor())
+    assert drawn_points(figure)["floor"] == [(8, 0.5)]
+    said = " ".join(figure._supxlabel.get_text().split())
+    assert said == "The floor is not drawn at 512 B: it took longer than an exchange."
+    calm = [row for row in disturbed_floor() if row["bytes"] == 8]
+    assert plot.make(calm)._supxlabel is None
+    rows = [row for row in disturbed_floor() if row["bytes"] == 512]
+    assert "floor" not in drawn_points(plot.make(rows))
+    wrong = [row | {"verified": row["requested"] != "auto"} for row in disturbed_floor()]
+    assert drawn_points(plot.make(wrong))["floor"] == [(8, 0.5), (512, 3.0)]
+
+
+def test_lines_that_lie_on_each_other_are_told_apart() -> None:
+    """The lower is the wider, by at least a point on both sides; the others are as always."""
+    names = ("auto", "linear/shared", "torus/shared", "native")
+    times = {"auto": 1.0, "linear/shared": 1.01, "torus/shared": 0.995, "native": 9.0}
+    rows = [bench_row(name, times[name] * size, bytes=size) for name in names for size in (8, 512)]
+    lines = {line.get_label(): line for line in plot.make(rows).axes[0].get_lines()}
+    pile = sorted((lines[name] for name in names[:3]), key=lambda line: line.get_zorder())
+    widths = [line.get_linewidth() for line in pile]
+    assert all(lower - upper >= 1 for lower, upper in pairwise(widths))
+    assert all(a.get_markersize() > b.get_markersize() for a, b in pairwise(pile))
+    assert (
+        lines["native"].get_linewidth() == style.looks(["native"])["native"].of_line()["linewidth"]
+    )
+
+
+def test_a_pile_has_all_that_lie_on_each_other() -> None:
+    line = {1.0: 10.0, 2.0: 20.0, 3.0: 30.0}
+    crossing = {1.0: 30.0, 2.0: 20.0, 3.0: 10.0}
+    above = {x: y + 2 for x, y in line.items()}
+    further = {x: y + 4 for x, y in line.items()}
+    assert overlap.piles([line, crossing]) == []
+    assert overlap.piles([line, crossing, further]) == []
+    assert overlap.piles([line, crossing, further, above]) == [[0, 2, 3]]
+    assert overlap.piles([{1.0: 5.0}, {1.0: 6.0}, {2.0: 5.0}, {}]) == [[0, 1]]
+
+
+def test_a_title_names_the_mpi_with_or_without_a_version() -> None:
+    named = {"mpi": "mpich", "mpi_version": ""}
+    assert mpi_of(named) == "MPICH"
+    assert mpi_of(named | {"mpi_version": "4.0.2"}) == "MPICH 4.0.2"
+    figure = plot.make([row | named for row in disturbed_floor()])
+    assert figure._suptitle.get_text().startswith("MPICH, 2 ranks; median")
 
 
 def test_in_place_every_budget_is_drawn() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from tonari import output
 from tonari.benchmark import style
 from tonari.benchmark.halo_summary import FLOORS, PAGES, computing, series
+from tonari.benchmark.summary import mpi_of
 from tonari.benchmark.verdicts import OTHER_HALOS
 
 Row = dict[str, Any]
@@ -38,7 +39,7 @@ def make(rows: list[Row]) -> Any:
 def _title(first: Row) -> str:
     points = "" if first["stencil"] == "none" else f", {first['stencil']} points"
     return (
-        f"{first['mpi']} {first['mpi_version']}, {first['ranks']} ranks as {first['dims']}, "
+        f"{mpi_of(first)}, {first['ranks']} ranks as {first['dims']}, "
         f"ghosts of {first['ghost']} cells{points}; median of the slowest rank"
     )
 

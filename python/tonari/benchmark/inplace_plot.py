@@ -9,6 +9,7 @@ from typing import Any
 
 from tonari import output
 from tonari.benchmark import style
+from tonari.benchmark.summary import mpi_of
 
 Row = dict[str, Any]
 
@@ -54,10 +55,7 @@ def make(rows: list[Row]) -> Any:
     for (time, memory), (kind, members) in zip(axes, kinds.items()):
         missing += _draw_kind(time, memory, kind, members)
     first = rows[0]
-    title = (
-        f"{first['mpi']} {first['mpi_version']}, {output.size(first['total_bytes'])} per rank, "
-        f"{first['sizes']} sizes"
-    )
+    title = f"{mpi_of(first)}, {output.size(first['total_bytes'])} per rank, {first['sizes']} sizes"
     return style.finish(figure, title, style.left_out(missing, "--algorithms", len(kinds)))
 
 

@@ -4,14 +4,14 @@ quartiles as a band."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tonari import output
 from tonari.benchmark import style
-from tonari.benchmark.summary import FLOOR, panels, series
-from tonari.benchmark.verdicts import NATIVE, OTHER_WORK
+from tonari.benchmark.summary import FLOOR, OTHER_WORK, mpi_of, overtaken, panels, series
+from tonari.benchmark.verdicts import NATIVE
 from tonari.errors import ARGUMENT, Error
 
 SUFFIXES = {".png", ".svg", ".pdf"}
@@ -41,18 +41,18 @@ def make(rows: list[dict[str, Any]]) -> Any:
     for axis in list(axes.flat)[len(found) :]:
         axis.set_visible(False)
     caption = style.left_out(missing, "--algorithms", len(found))
-    return style.finish(figure, _where(rows[0]), caption)
+    if sizes := sorted({size for _, size, _ in overtaken(rows)}):
+        caption += f" The floor is not drawn at {', '.join(map(output.size, sizes))}: "
+        caption += "it took longer than an exchange."
+    return style.finish(figure, _where(rows[0]), caption.strip())
 
 
 def _where(row: dict[str, Any]) -> str:
     hosts = f" on {row['hosts']} hosts" if row["hosts"] else ""
-    return (
-        f"{row['mpi']} {row['mpi_version']}, {row['ranks']} ranks{hosts}; median and quartiles "
-        "of the slowest rank"
-    )
+    return f"{mpi_of(row)}, {row['ranks']} ranks{hosts}; median and quartiles of the slowest rank"
 
 
-def _panel(axis: Any, title: str, rows: Iterable[dict[str, Any]]) -> list[str]:
+def _panel(axis: Any, title: str, rows: Sequence[dict[str, Any]]) -> list[str]:
     """Draws the lines; the names of those that are left out."""
     found = series(rows)
     times = {
@@ -62,9 +62,14 @@ def _panel(axis: Any, title: str, rows: Iterable[dict[str, Any]]) -> list[str]:
     of_mpi = sum((style.fastest(times, names) for names in (NATIVE[:3], NATIVE[3:])), [])
     other = [name for name in times if name.split("/")[-1] in OTHER_WORK]
     drawn, missing = style.choose(times, ["auto", *of_mpi, FLOOR], [*NATIVE, *other])
+    too_high = {size for _, size, _ in overtaken(rows)}
     for name, look in style.looks(drawn).items():
-        sizes = [size for size, _ in times[name]]
-        axis.plot(sizes, [us for _, us in times[name]], label=name, **look.of_line())
+        shown = [p for p in times[name] if name != FLOOR or p[0] not in too_high]
+        if not shown:
+            continue
+        sizes = [size for size, _ in shown]
+        called = f"{FLOOR}, a flag and a copy" if name == FLOOR else name
+        axis.plot(sizes, [us for _, us in shown], label=called, **look.of_line())
         if name != FLOOR:  # a line to compare with, not an algorithm
             axis.fill_between(
                 sizes,

@@ -13,7 +13,7 @@ from typing import Any
 
 from tonari.benchmark.launch import Mpi, launch
 from tonari.benchmark.presets import Run
-from tonari.benchmark.summary import Row, label, repeats
+from tonari.benchmark.summary import Row, label, mpi_of, repeats
 from tonari.output import short_size
 
 DEFAULT = "auto"
@@ -112,7 +112,6 @@ def _best_and_default(run: list[Row]) -> tuple[Row, Row]:
 
 
 TITLES = ("pattern", "ranks", "MPI", "block", *STATES)
-MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
 
 
 def table(found: list[Row]) -> str:
@@ -125,7 +124,7 @@ def table(found: list[Row]) -> str:
                 (
                     row["pattern"],
                     where(row),
-                    f"{MPIS.get(row['mpi'], row['mpi'])} {row['mpi_version']}",
+                    mpi_of(row),
                     short_size(row["bytes"]),
                     *(f"{min(each):.2f} to {max(each):.2f}" for each in ratios),
                 )

@@ -9,7 +9,8 @@ from typing import Any
 
 from tonari.benchmark import style
 from tonari.benchmark.spmv_summary import KINDS, label, series, simulated, typical
-from tonari.benchmark.verdicts import NATIVE, OTHER_WORK
+from tonari.benchmark.summary import OTHER_WORK, mpi_of
+from tonari.benchmark.verdicts import NATIVE
 
 Row = dict[str, Any]
 
@@ -43,9 +44,7 @@ def make(rows: list[Row]) -> Any:
 
 
 def _title(row: Row) -> str:
-    where = (
-        f"; {row['mpi']} {row['mpi_version']}, median of the slowest rank" if row.get("mpi") else ""
-    )
+    where = f"; {mpi_of(row)}, median of the slowest rank" if row.get("mpi") else ""
     return f"{row['matrix']}: {row['rows']:,} rows, {row['nonzeros']:,} nonzeros{where}"
 
 

@@ -4,7 +4,7 @@ the ends of their lines.
 
 A candidate has the same color in every plot. The colors are those of Okabe and Ito (2008, "Color
 Universal Design"), which color-blind people can tell apart; where two lines of a plot share one,
-they differ in dashes and markers.
+they differ in dashes and markers. Of lines that lie on each other, the lower ones are wider.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+from tonari.benchmark.overlap import tell_apart
 from tonari.errors import Error
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 PALETTE = (BLUE, ORANGE, GREEN, VERMILION, SKY, PURPLE, BLACK)
-GRAY = "#7F7F7F"  # what the hardware allows, which is no candidate
+GRAY = "#7F7F7F"  # what none can leave out, which is no candidate
 MOST = 8
 LINES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D")
@@ -165,6 +166,7 @@ def finish(figure: Any, title: str, caption: str = "") -> Any:
         plain_numbers(axis)
         if axis.get_visible() and axis.get_lines() and axis.get_legend() is None:
             name_lines(figure, axis)
+            tell_apart(axis, GRAY)
     return figure
 
 

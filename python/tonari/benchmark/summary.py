@@ -13,8 +13,15 @@ from tonari.errors import FILE, Error
 
 Row = dict[str, Any]
 
+FLOOR = "floor"  # not an algorithm, and never the best of them: what none can leave out
+# They exchange other buffers, more of them or fewer, or leave out a copy that MPI makes.
+OTHER_WORK = {"start-with", "two-requests", "group", "requests", "view"}
+MPIS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI"}
 
-FLOOR = "floor"  # not an algorithm, and never the best of them: what the hardware allows
+
+def mpi_of(row: Row) -> str:
+    """The MPI that ran, as people write it: `Open MPI 4.1.4`."""
+    return f"{MPIS.get(row['mpi'], row['mpi'])} {row['mpi_version']}".strip()
 
 
 def label(row: Row) -> str:
@@ -100,6 +107,25 @@ def fastest(rows: Iterable[Row]) -> dict[int, float]:
         if label(row) != FLOOR:
             best[row["bytes"]] = min(row["median_us"], best.get(row["bytes"], row["median_us"]))
     return best
+
+
+def overtaken(rows: Iterable[Row]) -> list[tuple[str, int, str]]:
+    """Exchanges where the floor took longer than a candidate that delivers all blocks, which shows
+    that something disturbed it: the panel, the block size, and the fastest candidate."""
+    found = []
+    for title, members in panels(typical(rows)).items():
+        floors = {row["bytes"]: row["median_us"] for row in members if label(row) == FLOOR}
+        for size, floor in floors.items():
+            same = [r for r in members if r["bytes"] == size and _delivers_all(r)]
+            best = min(same, key=lambda row: row["median_us"], default=None)
+            if best and best["median_us"] < floor:
+                found.append((title, size, label(best)))
+    return found
+
+
+def _delivers_all(row: Row) -> bool:
+    other = label(row) == FLOOR or label(row).split("/")[-1] in OTHER_WORK
+    return bool(row["verified"]) and not other
 
 
 def add_ratio_spread(rows: list[Row]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from tonari import output
 from tonari.benchmark import halo_summary, spmv_summary, summary
+from tonari.benchmark.summary import OTHER_WORK
 from tonari.benchmark.verdict import (
     Case,
     Part,
@@ -24,8 +25,6 @@ from tonari.benchmark.verdict import (
 Row = dict[str, Any]
 NATIVE = ("native", "native-nonblocking", "native-persistent", "irecv", "irecv-persistent")
 BEST = "the best MPI alternative"
-# They exchange other buffers, more of them or fewer, or leave out a copy that MPI makes.
-OTHER_WORK = {"start-with", "two-requests", "group", "requests", "view"}
 OTHER_HALOS = OTHER_WORK | {"faces", "reverse", "blocks-reverse"}
 
 

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from tonari import output
 from tonari.benchmark import verdicts
-from tonari.benchmark.summary import FLOOR, fastest, label, panels, typical
+from tonari.benchmark.summary import FLOOR, fastest, label, mpi_of, overtaken, panels, typical
 from tonari.views import verdict, warnings
 
 Row = dict[str, Any]
@@ -50,9 +50,8 @@ def show_setup(rows: list[Row]) -> None:
 def _title(console: Console, title: str, row: Row) -> None:
     hosts = f" on {row['hosts']} hosts" if row["hosts"] else ""
     console.print(
-        f"[bold]{escape(title)}[/]: {row['neighbors']:,} neighbors, {row['mpi']} "
-        f"{row['mpi_version']}, {row['ranks']} "
-        f"ranks{hosts}{' as ' if row['dims'] else ''}{row['dims']}"
+        f"[bold]{escape(title)}[/]: {row['neighbors']:,} neighbors, {mpi_of(row)}, "
+        f"{row['ranks']} ranks{hosts}{' as ' if row['dims'] else ''}{row['dims']}"
         f"{' mesh' if row['mesh'] else ''}"
     )
 
@@ -140,4 +139,10 @@ def _notes(console: Console, rows: list[Row]) -> None:
         f"{' to '.join(map(str, rounds[:1] + rounds[1:][-1:]))} rounds",
         style="dim",
     )
+    for _, size, faster in overtaken(rows):
+        console.print(
+            f"At {output.size(size)} the floor took longer than {escape(faster)}: something "
+            "disturbed it, so it is none there.",
+            style="dim",
+        )
     warnings.show(console, rows, label, "native")

@@ -11,6 +11,7 @@ from rich.table import Table
 from tonari import output
 from tonari.benchmark import verdicts
 from tonari.benchmark.halo_summary import FLOORS, PAGES, computing, label, memory, sizes, typical
+from tonari.benchmark.summary import mpi_of
 from tonari.views import verdict, warnings
 from tonari.views.bench import quartiles, time_of
 
@@ -23,8 +24,8 @@ def show(rows: list[Row]) -> None:
         found = typical(members)
         first = found[0]
         console.print(
-            f"[bold]{size}³ cells per rank[/], ghosts of {first['ghost']}: {first['mpi']} "
-            f"{first['mpi_version']}, {first['ranks']} ranks as {first['dims']}"
+            f"[bold]{size}³ cells per rank[/], ghosts of {first['ghost']}: {mpi_of(first)}, "
+            f"{first['ranks']} ranks as {first['dims']}"
         )
         console.print(_exchanges(found))
         _notes(console, members)

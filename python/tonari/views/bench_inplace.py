@@ -11,6 +11,7 @@ from rich.table import Table
 from tonari import output
 from tonari.benchmark import verdicts
 from tonari.benchmark.inplace_plot import exchanges, label
+from tonari.benchmark.summary import mpi_of
 from tonari.views import verdict, warnings
 from tonari.views.bench import quartiles, time_of
 
@@ -27,8 +28,7 @@ def show(rows: list[Row]) -> None:
                 f"{output.size(first['moved_bytes'])} move"
             )
             console.print(
-                f"[bold]{kind}[/]: {first['mpi']} {first['mpi_version']}, {count} "
-                f"rank{'s' if count > 1 else ''}, {moved}"
+                f"[bold]{kind}[/]: {mpi_of(first)}, {count} rank{'s' if count > 1 else ''}, {moved}"
             )
             console.print(_table(members))
             _notes(console, members)

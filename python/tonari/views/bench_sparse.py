@@ -10,6 +10,7 @@ from rich.table import Table
 
 from tonari import output
 from tonari.benchmark import verdicts
+from tonari.benchmark.summary import mpi_of
 from tonari.views import verdict, warnings
 from tonari.views.bench import quartiles, time_of
 
@@ -22,8 +23,7 @@ def show(rows: list[Row]) -> None:
         members = list(group)
         first = members[0]
         console.print(
-            f"[bold]{output.size(size)}[/] to {first['targets']} of {ranks} ranks, "
-            f"{first['mpi']} {first['mpi_version']}"
+            f"[bold]{output.size(size)}[/] to {first['targets']} of {ranks} ranks, {mpi_of(first)}"
         )
         console.print(_table(members))
         console.print(

@@ -12,6 +12,7 @@ from rich.table import Table
 from tonari import output
 from tonari.benchmark import verdicts
 from tonari.benchmark.spmv_summary import KINDS, label, panels, simulated, typical
+from tonari.benchmark.summary import mpi_of
 from tonari.views import verdict, warnings
 from tonari.views.bench import quartiles, time_of
 
@@ -28,7 +29,7 @@ def show(rows: list[Row]) -> None:
     for (ranks, kind), members in panels(rows).items():
         one = members[0]
         console.print(
-            f"[bold]{KINDS[kind]}[/]\n{one['mpi']} {one['mpi_version']}, {ranks} "
+            f"[bold]{KINDS[kind]}[/]\n{mpi_of(one)}, {ranks} "
             f"rank{'s' if ranks > 1 else ''}, {_pattern(one)}"
         )
         console.print(_contest(typical(members)))
