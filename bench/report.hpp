@@ -22,7 +22,7 @@ class Row {
   Row& null(const char* key);
   Row& ratio(const char* key, double above, double below);  // null unless both are known
   Row& quartiles(const Spread& seconds);                    // median_us, q1_us, q3_us, min_us
-  Row& mpi();  // mpi and mpi_version
+  Row& mpi();                                               // mpi and mpi_version
 
  private:
   friend std::ostream& operator<<(std::ostream& out, const std::vector<Row>& rows);
