@@ -3,7 +3,8 @@
 """Draws the speed-ups of docs/figures/speedups.csv for README.md and docs/performance.md, once for
 light and once for dark pages.
 
-tools/draw_speedups.py          writes docs/figures/speedups-light.svg and speedups-dark.svg
+tools/draw_speedups.py          writes docs/figures/speedups-light.svg, speedups-dark.svg and both
+                                for narrow screens
 tools/draw_speedups.py --check  says whether they are what the rows give; exits with 1 if not
 
 A row has the least and the largest ratio that was measured: the time of the fastest alternative of
@@ -27,11 +28,38 @@ FOLDER = Path("docs/figures")
 MPIS = ("Open MPI", "MPICH")
 
 # Pixels.
-WIDTH, LEFT, RIGHT, TOP = 820, 356, 86, 74
-LINE, BAR, STEP, GAP = 28, 8, 12, 8  # of a case, of its bars and between them, of exchanges
-BASE = LINE / 2 + 4  # of the words of a case
+TOP = 74
+BAR, STEP, GAP = 8, 12, 8  # of bars and between them, of exchanges
 LEAST, MOST = 0.0625, 32  # where the axis begins and ends
 TICKS = (0.0625, 0.125, 0.25, 0.5, 1, 2, 4, 8, 16, 32)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where things are: names beside their bars, or above them on narrow screens."""
+
+    name: str  # part of the file's name
+    width: int
+    left: int
+    right: int
+    line: int  # height of a case
+    above: bool
+    title: tuple[str, ...]
+
+    def x_of(self, ratio: float) -> float:
+        part = log2(ratio / LEAST) / log2(MOST / LEAST)
+        return round(self.left + part * (self.width - self.left - self.right), 1)
+
+
+WIDE = Layout(
+    "", 820, 356, 86, 28, False,
+    ("How many times as fast as the best that MPI offers for the same exchange",),
+)  # fmt: skip
+NARROW = Layout(
+    "narrow-", 360, 20, 66, 46, True,
+    ("How many times as fast as the best", "that MPI offers for the same exchange"),
+)  # fmt: skip
+LAYOUTS = (WIDE, NARROW)
 
 
 @dataclass(frozen=True)
@@ -75,11 +103,6 @@ def row_of(cells: dict[str, str]) -> Row:
     return Row(cells["exchange"], cells["ranks"], cells["case"], cells["mpi"], low, high, said)
 
 
-def x_of(ratio: float) -> float:
-    part = log2(ratio / LEAST) / log2(MOST / LEAST)
-    return round(LEFT + part * (WIDTH - LEFT - RIGHT), 1)
-
-
 def text(x: float, y: float, words: str, fill: str, **more: object) -> str:
     others = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in more.items())
     return f'<text x="{x}" y="{y}" fill="{fill}"{others}>{escape(words)}</text>'
@@ -90,10 +113,10 @@ def line(x: float, top: float, bottom: float, stroke: str, width: float) -> str:
     return f'<line {ends} stroke="{stroke}" stroke-width="{width}"/>'
 
 
-def bar(row: Row, y: float, theme: Theme) -> Iterator[str]:
+def bar(row: Row, y: float, theme: Theme, layout: Layout) -> Iterator[str]:
     """From the least to the largest ratio, at least a dot wide, with its numbers behind it."""
     color = theme.mpis[MPIS.index(row.mpi)]
-    left, right = x_of(row.low), x_of(row.high)
+    left, right = layout.x_of(row.low), layout.x_of(row.high)
     if right - left < BAR:
         left, right = (left + right - BAR) / 2, (left + right + BAR) / 2
     size = f'width="{right - left:.1f}" height="{BAR}" rx="{BAR / 2:g}"'
@@ -101,54 +124,66 @@ def bar(row: Row, y: float, theme: Theme) -> Iterator[str]:
     yield text(round(right + 5, 1), y + BAR, row.said, theme.faint, font_size=11)
 
 
-def case_lines(rows: list[Row], y: float, theme: Theme) -> Iterator[str]:
+def case_lines(rows: list[Row], y: float, theme: Theme, layout: Layout) -> Iterator[str]:
     """One case, with a bar for each MPI."""
     first = rows[0]
-    yield text(LEFT - 14, y + BASE, f"{first.case}, {first.ranks}", theme.text, text_anchor="end")
-    top = y + (LINE - (len(rows) - 1) * STEP - BAR) / 2
+    name = f"{first.case}, {first.ranks}"
+    if layout.above:
+        yield text(layout.left, y + 12, name, theme.text)
+    else:
+        yield text(layout.left - 14, y + layout.line / 2 + 4, name, theme.text, text_anchor="end")
+    room = layout.line - (18 if layout.above else 0)
+    top = y + layout.line - room + (room - (len(rows) - 1) * STEP - BAR) / 2
     for k, row in enumerate(rows):
-        yield from bar(row, top + k * STEP, theme)
+        yield from bar(row, top + k * STEP, theme, layout)
 
 
-def axis(bottom: float, theme: Theme) -> Iterator[str]:
-    for tick in TICKS:
-        x, one = x_of(tick), tick == 1
+def axis(bottom: float, theme: Theme, layout: Layout) -> Iterator[str]:
+    for number, tick in enumerate(TICKS):
+        x, one = layout.x_of(tick), tick == 1
         yield line(x, TOP - 8, bottom, theme.text if one else theme.grid, 1.5 if one else 1)
         shown = f"{tick:g}×" if tick >= 1 else f"1/{1 / tick:g}×"
-        yield text(x, bottom + 18, shown, theme.faint, text_anchor="middle", font_size=12)
-    below = bottom + 38
-    yield text(x_of(1) - 8, below, "← MPI is faster", theme.faint, text_anchor="end", font_size=12)
-    yield text(x_of(1) + 8, below, "tonari is faster →", theme.faint, font_size=12)
+        if not layout.above or number % 2 == 0:
+            yield text(x, bottom + 18, shown, theme.faint, text_anchor="middle", font_size=12)
+    below, one = bottom + 38, layout.x_of(1)
+    yield text(one - 8, below, "← MPI is faster", theme.faint, text_anchor="end", font_size=12)
+    yield text(one + 8, below, "tonari is faster →", theme.faint, font_size=12)
 
 
-def legend(theme: Theme) -> Iterator[str]:
-    title = "How many times as fast as the best that MPI offers for the same exchange"
-    yield text(16, 26, title, theme.text, font_size=16, font_weight=600)
-    x = LEFT
+def legend(theme: Theme, layout: Layout) -> Iterator[str]:
+    for k, words in enumerate(layout.title):
+        y = 26 - 10 * (len(layout.title) - 1) + 18 * k
+        points = 14 if layout.above else 16
+        yield text(16, y, words, theme.text, font_size=points, font_weight=600)
+    x, y = (layout.left, 57) if layout.above else (layout.left, 49)
     for name, color in zip(MPIS, theme.mpis, strict=True):
-        yield f'<rect x="{x}" y="40" width="18" height="{BAR}" rx="{BAR / 2:g}" fill="{color}"/>'
-        yield text(x + 24, 49, name, theme.text, font_size=12)
-        x += 110
-    yield text(x, 49, "least to largest of several runs", theme.faint, font_size=12)
+        size = f'width="18" height="{BAR}" rx="{BAR / 2:g}"'
+        yield f'<rect x="{x}" y="{y - 9}" {size} fill="{color}"/>'
+        yield text(x + 24, y, name, theme.text, font_size=12)
+        x += 90 if layout.above else 110
+    ranges = "range of several runs" if layout.above else "least to largest of several runs"
+    yield text(x, y, ranges, theme.faint, font_size=12)
 
 
-def drawing(rows: list[Row], theme: Theme) -> str:
+def drawing(rows: list[Row], theme: Theme, layout: Layout = WIDE) -> str:
     parts: list[str] = []
     y: float = TOP
     for exchange, cases in groupby(rows, key=lambda row: row.exchange):
-        parts.append(text(16, y + BASE, exchange, theme.text, font_weight=600))
+        base = 14 if layout.above else layout.line / 2 + 4
+        parts.append(text(16, y + base, exchange, theme.text, font_weight=600))
+        y += 20 if layout.above else 0
         for _, same in groupby(cases, key=lambda row: (row.case, row.ranks)):
-            parts += case_lines(list(same), y, theme)
-            y += LINE
+            parts += case_lines(list(same), y, theme, layout)
+            y += layout.line
         y += GAP
     height = y + 48
     font = "-apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', Helvetica, Arial, sans-serif"
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" '
-            f'width="{WIDTH}" height="{height:g}" font-family="{font}" font-size="13">',
-            *legend(theme),
-            *axis(y, theme),
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {layout.width} {height:g}" '
+            f'width="{layout.width}" height="{height:g}" font-family="{font}" font-size="13">',
+            *legend(theme, layout),
+            *axis(y, theme, layout),
             *parts,
             "</svg>",
             "",
@@ -158,7 +193,11 @@ def drawing(rows: list[Row], theme: Theme) -> str:
 
 def drawings(root: Path) -> dict[Path, str]:
     rows = read(root / FOLDER / "speedups.csv")
-    return {root / FOLDER / f"speedups-{t.name}.svg": drawing(rows, t) for t in THEMES}
+    return {
+        root / FOLDER / f"speedups-{layout.name}{theme.name}.svg": drawing(rows, theme, layout)
+        for layout in LAYOUTS
+        for theme in THEMES
+    }
 
 
 def main(arguments: list[str] | None = None) -> int:

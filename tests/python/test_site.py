@@ -230,6 +230,20 @@ def test_a_picture_for_two_themes_is_copied(tmp_path: Path) -> None:
         assert (tmp_path / f"site/project/pictures/a-{theme}.svg").is_file()
 
 
+def test_narrow_screens_have_a_picture_of_their_own(gathered: Path) -> None:
+    for page in ("index.md", "performance.md", "project/README.md"):
+        text = (gathered / page).read_text(encoding="utf-8")
+        for theme in ("light", "dark"):
+            for form, name in (("wide", "speedups"), ("narrow", "speedups-narrow")):
+                assert f"pictures/{name}-{theme}.svg\n:class: only-{theme} {form}\n" in text
+    style = (SITE / "static/site.css").read_text(encoding="utf-8")
+    for screens, form in (("min-width: 40.01em", "narrow"), ("max-width: 40em", "wide")):
+        rule = (
+            f"@media ({screens}) {{\n  html body .chart img.{form} {{ display: none !important; }}"
+        )
+        assert rule in style
+
+
 def test_links_in_code_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     page = tmp_path / "docs/page.md"

@@ -52,40 +52,49 @@ def test_a_stale_picture_is_noticed_and_drawn_again(
     assert draw.main(["--check", "--root", str(tmp_path)]) == 0
 
 
+each_layout = pytest.mark.parametrize("layout", draw.LAYOUTS, ids=["wide", "narrow"])
+
+
+@each_layout
 @pytest.mark.parametrize("theme", draw.THEMES, ids=lambda theme: theme.name)
-def test_bars_are_where_their_numbers_are(theme: draw.Theme) -> None:
-    tree = ElementTree.fromstring(draw.drawing(ROWS, theme))
-    assert draw.x_of(2) - draw.x_of(1) == pytest.approx(draw.x_of(1) - draw.x_of(0.5), abs=0.2)
+def test_bars_are_where_their_numbers_are(theme: draw.Theme, layout: draw.Layout) -> None:
+    tree = ElementTree.fromstring(draw.drawing(ROWS, theme, layout))
+    x_of = layout.x_of
+    assert x_of(2) - x_of(1) == pytest.approx(x_of(1) - x_of(0.5), abs=0.2)
     bars = [rect for rect in tree.iter(f"{SVG}rect") if rect.get("width") != "18"]
     assert len(bars) == len(ROWS)
     for rect, row in zip(bars, ROWS, strict=True):
         left, width = float(rect.get("x", "")), float(rect.get("width", ""))
-        assert left + width / 2 == pytest.approx(
-            (draw.x_of(row.low) + draw.x_of(row.high)) / 2, abs=0.2
-        )
-        assert width == pytest.approx(
-            max(draw.BAR, draw.x_of(row.high) - draw.x_of(row.low)), abs=0.2
-        )
+        assert left + width / 2 == pytest.approx((x_of(row.low) + x_of(row.high)) / 2, abs=0.2)
+        assert width == pytest.approx(max(draw.BAR, x_of(row.high) - x_of(row.low)), abs=0.2)
         assert rect.get("fill") == theme.mpis[draw.MPIS.index(row.mpi)]
     words = [element.text for element in tree.iter(f"{SVG}text")]
     for row in ROWS:
         assert row.said in words and f"{row.case}, {row.ranks}" in words and row.exchange in words
 
 
-def test_no_words_leave_the_picture_or_touch_each_other() -> None:
+@each_layout
+def test_no_words_leave_the_picture_or_touch_each_other(layout: draw.Layout) -> None:
     """By the average width of characters in DejaVu Sans, which is a wide font."""
-    tree = ElementTree.fromstring(draw.drawing(ROWS, draw.THEMES[0]))
+    tree = ElementTree.fromstring(draw.drawing(ROWS, draw.THEMES[0], layout))
     lines: dict[float, list[tuple[float, float]]] = defaultdict(list)
     for element in tree.iter(f"{SVG}text"):
         average = 0.58 if element.get("font-weight") else 0.52
         wide = average * float(element.get("font-size", "13")) * len(element.text or "")
         x, anchor = float(element.get("x", "")), element.get("text-anchor")
         start = x - {"end": wide, "middle": wide / 2}.get(anchor or "", 0)
-        assert start >= 0 and start + wide <= draw.WIDTH, element.text
+        assert start >= 0 and start + wide <= layout.width, element.text
         lines[float(element.get("y", ""))].append((start, start + wide))
     for spans in lines.values():
         for (_, end), (start, _) in pairwise(sorted(spans)):
             assert end < start
+
+
+def test_a_phone_shows_the_narrow_picture_without_making_it_smaller() -> None:
+    """Of 390 pixels, the page's margins take 16 on each side."""
+    assert draw.NARROW.width <= 390 - 2 * 15
+    sizes = re.findall(r'font-size="(\d+)"', draw.drawing(ROWS, draw.THEMES[0], draw.NARROW))
+    assert min(map(int, sizes)) >= 11
 
 
 def rows_of(table: str, **wanted: str) -> list[dict[str, str]]:

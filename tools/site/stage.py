@@ -100,12 +100,14 @@ class Stage:
         folder.mkdir(parents=True, exist_ok=True)
         parts = []
         for attribute, theme in (("src", "light"), ("srcset", "dark")):
-            file = document.parent / attributes[attribute]
-            shutil.copy(file, folder)
-            name = f"pictures/{file.name}"
-            parts.append(
-                f"```{{image}} {name}\n:class: only-{theme}\n:alt: {attributes['alt']}\n```"
-            )
+            wide = document.parent / attributes[attribute]
+            narrow = wide.with_name(wide.name.replace(f"-{theme}", f"-narrow-{theme}"))
+            forms = {"wide": wide, "narrow": narrow} if narrow.is_file() else {"only": wide}
+            for form, file in forms.items():
+                shutil.copy(file, folder)
+                shown = f"only-{theme} {form}" if form != "only" else f"only-{theme}"
+                options = f":class: {shown}\n:alt: {attributes['alt']}"
+                parts.append(f"```{{image}} pictures/{file.name}\n{options}\n```")
         return ":::{container} chart\n\n" + "\n\n".join(parts) + "\n\n:::"
 
     def made(self, order: str, document: Path) -> str:
