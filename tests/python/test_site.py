@@ -18,7 +18,7 @@ from built import more
 
 SOURCE = Path(__file__).resolve().parents[2]
 SITE = SOURCE / "tools/site"
-sys.path.insert(0, str(SITE))
+sys.path[:0] = [str(SITE), str(SOURCE / "tools")]
 
 import build_site  # noqa: E402
 import c_header  # noqa: E402
@@ -27,6 +27,8 @@ import llms  # noqa: E402
 import pictures  # noqa: E402
 import prose  # noqa: E402
 import stage  # noqa: E402
+import write_numbers  # noqa: E402
+from write_numbers import TABLES  # noqa: E402
 
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]*))?\)")
 FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
@@ -135,10 +137,19 @@ def test_pictures_are_drawn_for_both_themes(gathered: Path) -> None:
 
 def test_measured_rows_are_those_of_the_files(gathered: Path) -> None:
     text = (gathered / "performance.md").read_text(encoding="utf-8")
-    for file in (SOURCE / "docs/performance").glob("*.csv"):
+    files = set((SOURCE / "docs/performance").glob("*.csv"))
+    for file in files - {SOURCE / write_numbers.ROWS / f"{name}.csv" for name in TABLES}:
         titles, *_, last = csv.reader(file.read_text(encoding="utf-8").splitlines())
         assert f"| {' | '.join(titles)} |" in text, file.name
         assert f"| {' | '.join(last)} |" in text.replace("\u00a0", " "), file.name
+
+
+def test_no_marks_of_numbers_are_left(gathered: Path) -> None:
+    for page in gathered.rglob("*.md"):
+        assert "<!--=" not in page.read_text(encoding="utf-8"), page
+    text = (gathered / "index.md").read_text(encoding="utf-8")
+    assert re.search(r"\*\*\d+ to \d+ times\*\*", text)
+    assert "-->" not in (gathered / "explanation/busy-ranks.md").read_text(encoding="utf-8")
 
 
 def test_pictures_of_graphs_have_the_plans_messages() -> None:

@@ -21,6 +21,7 @@ INSERT = re.compile(r"^<!-- site: (.*?) -->$", re.M)
 DRAWING = re.compile(r"^```mermaid\n.*?^```$", re.M | re.S)  # which only forges can show
 ROOMS = "picture rooms The rooms of src/ by floors; an arrow leads to what a room includes"
 MARK = re.compile(r"^<!-- (?!site:).*? -->\n(?=```)", re.M)
+NUMBER = re.compile(r"<!--=[\w.-]+-->|<!--/-->|^<!-- /?rows.*? -->\n", re.M)  # write_numbers.py's
 PICTURE = re.compile(r"^<picture>.*?^</picture>", re.M | re.S)  # one for each theme
 PROGRAM = re.compile(r"^<!-- program: (\S+) ranks .*? -->\n```(\w+)\n", re.M)
 PROGRAMS = re.compile(r"(?:^<!-- program: [^\n]* -->\n```\w+\n(?:(?!^```).*\n)*```\n\n?){2,}", re.M)
@@ -86,7 +87,7 @@ class Stage:
         """Links lead to places of the site, and inserts are made; code stays as it is."""
         text = PROGRAM.sub(r"```{code-block} \2\n:caption: \1\n\n", text)
         text = PICTURE.sub(lambda m: self.picture(m[0], document), text)
-        text = DRAWING.sub(f"<!-- site: {ROOMS} -->", MARK.sub("", text))
+        text = DRAWING.sub(f"<!-- site: {ROOMS} -->", MARK.sub("", NUMBER.sub("", text)))
         text = INSERT.sub(lambda m: self.made(m[1], document), text)
         parts = FENCE.split(text)
         for k in range(0, len(parts), 2):

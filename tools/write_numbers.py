@@ -1,0 +1,356 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes every number that README.md and the pages of docs/ claim as measured, from the rows of
+docs/performance.
+
+tools/write_numbers.py          writes pages, docs/figures/speedups.csv and the pictures
+tools/write_numbers.py --check  says which of them are not what the rows give; exits with 1 if any
+
+    <!--=NAME-->11 to 21<!--/-->     in a page: a number, out of DERIVED or of numbers.csv
+    <!-- rows: NAME --> table <!-- /rows -->     a table, out of TABLES
+
+numbers.csv has the numbers that stand for themselves, and sources.csv says of each other file how
+it was measured. Numbers are written as they were rounded when they were measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import re
+import sys
+from collections.abc import Callable, Iterable
+from io import StringIO
+from itertools import groupby
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import draw_speedups  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[1]
+ROWS = Path("docs/performance")
+SPEEDUPS = draw_speedups.FOLDER / "speedups.csv"
+INLINE = re.compile(r"(?<=<!--=)([\w.-]+)-->(.*?)(?=<!--/-->)", re.S)
+TABLE = re.compile(r"(?<=<!-- rows: )([\w-]+) -->\n(.*?)(?=^<!-- /rows -->)", re.M | re.S)
+ALT = re.compile(r'(?<=alt="Speed-ups over MPI, from )[^"]*(?= times")')
+SLOWER = 0.95  # a ratio below which tonari counts as slower
+WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+Row = dict[str, str]
+
+
+class Rows:
+    """The files of a checkout, each read once."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._read: dict[str, list[Row]] = {}
+
+    def of(self, table: str, **wanted: str) -> list[Row]:
+        """Rows whose cells begin with these words, by column."""
+        if table not in self._read:
+            path = self.root / ROWS / f"{table}.csv"
+            with path.open(encoding="utf-8", newline="") as file:
+                self._read[table] = list(csv.DictReader(file))
+        return [
+            row
+            for row in self._read[table]
+            if all(row[column].startswith(word) for column, word in wanted.items())
+        ]
+
+    def speedups(self) -> list[Row]:
+        """Of the picture: which ones are those that are there, and their ranges are computed."""
+        with (self.root / SPEEDUPS).open(encoding="utf-8", newline="") as file:
+            found = list(csv.DictReader(file))
+        for row in found:
+            row["low"], row["high"] = ends(SPEEDUPS_OF[row["exchange"]](self, row))
+        return found
+
+
+def numbers_in(*cells: str) -> list[str]:
+    """As they are written: `18 to 23` has two."""
+    return [number for cell in cells for number in re.findall(r"\d+(?:\.\d+)?", cell)]
+
+
+def ends(numbers: Iterable[str]) -> tuple[str, str]:
+    """The least and the largest, as they are written."""
+    found = sorted(numbers, key=float)
+    return found[0], found[-1]
+
+
+def said(numbers: Iterable[str]) -> str:
+    low, high = ends(numbers)
+    return low if low == high else f"{low} to {high}"
+
+
+def counted(count: int) -> str:
+    return WORDS[count] if count < len(WORDS) else str(count)
+
+
+# The picture: ranges of other rows ----------------------------------------------------------------
+
+
+def _neighborhoods(rows: Rows, row: Row) -> list[str]:
+    ranks = row["ranks"].partition(" ")[0]
+    wanted = {"call": "request", "ranks": ranks, "MPI": row["mpi"], "block": row["case"]}
+    (found,) = rows.of("neighborhoods", **wanted)
+    return numbers_in(*(found[c] for c in found if c.startswith(("least", "most"))))
+
+
+def _halos(rows: Rows, row: Row) -> list[str]:
+    wanted = {"what": "layout", "against": "packing by plain loops", "MPI": row["mpi"]}
+    (found,) = rows.of("halos", **wanted)
+    return numbers_in(*list(found.values())[3:])  # by size
+
+
+def _vectors(rows: Rows, row: Row) -> list[str]:
+    ranks = row["ranks"].replace(" ranks", "")
+    (found,) = rows.of("vectors", call="tonari_alltoallv_init", ranks=ranks, MPI=row["mpi"])
+    return numbers_in(*list(found.values())[3:])  # filling ghosts, and summing
+
+
+def _in_place(rows: Rows, row: Row) -> list[str]:
+    ranks = row["ranks"].replace(" ranks", "")
+    (found,) = rows.of("in-place", exchange="symmetric", ranks=ranks, MPI=row["mpi"])
+    return numbers_in(found["times as fast"])
+
+
+def _irregular(rows: Rows, _: Row) -> list[str]:
+    """The medians of the runs: in single ones, senders that run ahead make any number."""
+    return [found["median"] for found in rows.of("slower")]
+
+
+SPEEDUPS_OF: dict[str, Callable[[Rows, Row], list[str]]] = {
+    "26 neighbors": _neighborhoods,
+    "Halo 8 cells wide": _halos,
+    "Sparse matrix": _vectors,
+    "In place": _in_place,
+    "Irregular graphs": _irregular,
+}
+
+
+def speedups(rows: Rows) -> str:
+    found = rows.speedups()
+    out = StringIO()
+    writer = csv.DictWriter(out, found[0].keys(), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(found)
+    return out.getvalue()
+
+
+# Numbers in sentences -----------------------------------------------------------------------------
+
+
+def _first(rows: Rows, ranks: str) -> str:
+    """The first number of the first page: over both MPIs, for 8 B to 26 neighbors."""
+    cases = [r for r in rows.speedups() if r["exchange"] == "26 neighbors" and r["case"] == "8 B"]
+    return said(number for r in cases if r["ranks"] == ranks for number in (r["low"], r["high"]))
+
+
+def _picture(rows: Rows) -> str:
+    low, high = ends(number for r in rows.speedups() for number in (r["low"], r["high"]))
+    return f"{float(low):.1g} to {high}"
+
+
+def _missed(rows: Rows, table: str) -> str:
+    """Cases that are slower in all runs, cold or remembered."""
+    found = rows.of(table)
+    highest = [
+        min(float(numbers_in(row[state])[-1]) for state in ("cold", "remembered")) for row in found
+    ]
+    missed = sum(ratio < SLOWER for ratio in highest)
+    return f"{counted(missed)} of these {len(found)} cases {'is' if missed == 1 else 'are'}"
+
+
+def _slower(rows: Rows, block: str) -> list[Row]:
+    """Below in all runs."""
+    return [row for row in rows.of("slower", block=block) if float(row["most"]) < SLOWER]
+
+
+def _slower_ratios(rows: Rows) -> str:
+    low, high = ends(row["median"] for row in _slower(rows, "8 B"))
+    return f"{float(low):.1f} to {float(high):.1f}"
+
+
+def _far_slower(rows: Rows) -> str:
+    """Medians below a half."""
+    found = [row["median"] for row in rows.of("slower", block="8 B") if float(row["median"]) < 0.5]
+    return f"{counted(len(found))} {float(found[0]):.1f}"
+
+
+def _device(rows: Rows, above: str, below: str, sizes: int = 6) -> list[float]:
+    name = "exchange on one H100, in us"
+    (up,), (down,) = (rows.of("device-halos", **{name: word}) for word in (above, below))
+    times = [[float(t.replace(",", "")) for t in list(r.values())[1:]] for r in (up, down)]
+    return [a / b for a, b in list(zip(*times, strict=True))[:sizes]]
+
+
+def _packing(rows: Rows) -> str:
+    ratios = _device(rows, "gather:", "the driver")
+    return f"{min(ratios):.2f} to {max(ratios):.2f}"
+
+
+def _many_launches(rows: Rows) -> str:
+    ratios = _device(rows, "gathers:", "gather:", sizes=3)
+    return f"{sum(ratios) / len(ratios):.0f}"
+
+
+def _streams(rows: Rows) -> str:
+    ratios = _device(rows, "tonari-stream", "direct")
+    return f"{min(ratios):.2f} to {max(ratios):.1f}"
+
+
+def _datatypes(rows: Rows) -> str:
+    ratios = _device(rows, "datatypes", "tonari-stream")
+    return f"1/{min(ratios):.0f} to 1/{round(max(ratios), -1):.0f}"
+
+
+def _stencil(rows: Rows, storage: str) -> str:
+    (found,) = rows.of(
+        "device-stencils",
+        **{"stencil on one H100, in percent of a copy's speed": f"7 points on {storage}"},
+    )
+    return found["512^3"]
+
+
+def _general(rows: Rows) -> str:
+    cells = [row["times as fast"] for row in rows.of("in-place", exchange="general")]
+    return said(numbers_in(*cells))
+
+
+def _sums(rows: Rows) -> str:
+    (found,) = rows.of("vectors", call="tonari_vector", ranks="2", MPI="MPICH")
+    return said(numbers_in(found["summing into owners, times as fast"]))
+
+
+DERIVED: dict[str, Callable[[Rows], str]] = {
+    "first.2": lambda rows: _first(rows, "2 ranks"),
+    "first.8": lambda rows: _first(rows, "8 ranks on 2 cores"),
+    "regret": lambda rows: _missed(rows, "regret"),
+    "regret-work": lambda rows: _missed(rows, "regret-work"),
+    "slower.8B": lambda rows: str(len(_slower(rows, "8 B"))),
+    "slower.8B.all": lambda rows: str(len(rows.of("slower", block="8 B"))),
+    "slower.8B.ratios": _slower_ratios,
+    "slower.8B.far": _far_slower,
+    "slower.512B": lambda rows: counted(len(_slower(rows, "512 B"))),
+    "in-place.general": _general,
+    "vectors.sums": _sums,
+    "device.packing": _packing,
+    "device.launches": _many_launches,
+    "device.streams": _streams,
+    "device.datatypes": _datatypes,
+    "device.arrays": lambda rows: _stencil(rows, "arrays"),
+    "device.bricks": lambda rows: _stencil(rows, "bricks"),
+}
+
+
+# Tables -------------------------------------------------------------------------------------------
+
+
+def simulated(rows: Rows) -> list[list[str]]:
+    """Predicted forward exchanges: messages, words and microseconds; the least of a column bold."""
+    found = rows.of("busy-ranks")
+    columns = list(dict.fromkeys((row["matrix"], row["ranks"]) for row in found))
+    least = {
+        column: min(float(r["us"]) for r in found if (r["matrix"], r["ranks"]) == column)
+        for column in columns
+    }
+    lines = [["scheme", *_headings(columns)]]
+    for scheme, members in groupby(found, lambda row: row["scheme"]):
+        cells = {(r["matrix"], r["ranks"]): _cell(r, least) for r in members}
+        lines.append([scheme, *(cells.get(column, "") for column in columns)])
+    return lines
+
+
+def _headings(columns: list[tuple[str, str]]) -> list[str]:
+    first = columns[0]
+    return [
+        f"{matrix}, {ranks} ranks" if (matrix, ranks) == first else f"{matrix}, {ranks}"
+        for matrix, ranks in columns
+    ]
+
+
+def _cell(row: Row, least: dict[tuple[str, str], float]) -> str:
+    best = float(row["us"]) == least[row["matrix"], row["ranks"]]
+    time = f"**{row['us']}**" if best else row["us"]
+    return f"{row['messages']}, {row['words']}, {time}"
+
+
+def thesis(rows: Rows) -> list[list[str]]:
+    """Messages of the average and of the bottleneck processor."""
+    found = rows.of("thesis")
+    columns = list(dict.fromkeys(row["by"] for row in found))
+    lines = [["Table 6.3", *columns]]
+    for stage, members in groupby(found, lambda row: row["stage"]):
+        cells = {r["by"]: f"{r['average']}, {r['bottleneck']}" for r in members}
+        lines.append([stage, *(cells[column] for column in columns)])
+    return lines
+
+
+TABLES: dict[str, Callable[[Rows], list[list[str]]]] = {"busy-ranks": simulated, "thesis": thesis}
+
+
+def as_markdown(lines: list[list[str]]) -> str:
+    head, *body = (f"| {' | '.join(cells)} |".replace("|  |", "| |") for cells in lines)
+    body = [line.replace("|  |", "| |") for line in body]  # two empty cells in a row
+    return "\n".join([head, "|---" * len(lines[0]) + "|", *body]) + "\n"
+
+
+# Pages --------------------------------------------------------------------------------------------
+
+
+def pages(root: Path) -> list[Path]:
+    """Decisions are what was seen when they were made, and stay as they are."""
+    found = sorted((root / "docs").rglob("*.md"))
+    return [root / "README.md", *(page for page in found if page.parent.name != "adr")]
+
+
+def shown(rows: Rows) -> dict[str, str]:
+    """By name: each number that a page may have."""
+    own = {row["name"]: row["shown"] for row in rows.of("numbers")}
+    return own | {name: number(rows) for name, number in DERIVED.items()}
+
+
+def placed(number: str, old: str) -> str:
+    """With the breaks of lines that the old one has."""
+    gaps = re.findall(r"\s+", old)
+    words = number.split()
+    if len(gaps) != len(words) - 1:
+        return number
+    return "".join(part for pair in zip(words, [*gaps, ""], strict=True) for part in pair)
+
+
+def written(text: str, rows: Rows) -> str:
+    """A page with the numbers of the rows. Where a line breaks does not matter."""
+    numbers = shown(rows)
+    text = INLINE.sub(lambda m: f"{m[1]}-->{placed(numbers[m[1]], m[2])}", text)
+    text = TABLE.sub(lambda m: f"{m[1]} -->\n{as_markdown(TABLES[m[1]](rows))}", text)
+    return ALT.sub(_picture(rows), text)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Writes what was measured into the pages.")
+    parser.add_argument("--check", action="store_true", help="only say whether all is written")
+    parser.add_argument("--root", type=Path, default=ROOT, help="of the checkout to look at")
+    options = parser.parse_args(arguments)
+    root, stale = options.root, []
+
+    def put(path: Path, wanted: str) -> None:
+        if path.read_text(encoding="utf-8") == wanted:
+            return
+        stale.append(str(path.relative_to(root)))
+        if not options.check:
+            path.write_text(wanted, encoding="utf-8")
+
+    put(root / SPEEDUPS, speedups(Rows(root)))
+    for page in pages(root):
+        put(page, written(page.read_text(encoding="utf-8"), Rows(root)))
+    own = ["--root", str(root), *(["--check"] if options.check else [])]
+    drawn = draw_speedups.main(own)
+    if stale and options.check:
+        print(f"not what the rows give: {', '.join(stale)}; run tools/write_numbers.py")
+    return int(bool(stale and options.check)) or drawn
+
+
+if __name__ == "__main__":
+    sys.exit(main())
