@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 from collections import Counter
 from dataclasses import dataclass
@@ -146,6 +147,86 @@ def test_blocks_that_do_not_run_say_why() -> None:
     kept = [block for block in every_block() if block.kind in ("not run", "drawing")]
     assert [f"{b.document}:{b.line}" for b in kept if len(b.about.split()) < 2] == []
     assert len(kept) < len(every_block()) / 3
+
+
+# How many blocks of each page are not run. A new one needs a reason there, and counts here.
+NOT_RUN = {
+    "CONTRIBUTING.md": 5,
+    "README.md": 1,
+    "docs/howto/advise.md": 2,
+    "docs/howto/fortran.md": 1,
+    "docs/howto/gpu-memory.md": 6,
+    "docs/howto/read-describe.md": 2,
+    "docs/howto/several-nodes.md": 2,
+    "docs/howto/unmodified-programs.md": 4,
+    "docs/howto/when-it-hangs.md": 3,
+    "docs/install.md": 6,
+    "docs/performance.md": 9,
+    "docs/tutorial.md": 1,
+}
+
+
+def test_blocks_that_do_not_run_are_counted() -> None:
+    assert Counter(block.document for block in of_kind("not run")) == NOT_RUN
+
+
+def commands_of(block: Block) -> list[list[str]]:
+    """Calls of tonari, as words."""
+    if block.language != "sh":
+        return []
+    lines = block.code.replace("\\\n", " ").splitlines()
+    words = [shlex.split(line, comments=True) for line in lines]
+    return [w[1:] for w in words if w and w[0] in ("tonari", "./tonari")]
+
+
+NOT_RUN_COMMANDS = [words for block in of_kind("not run") for words in commands_of(block)]
+
+
+@pytest.mark.parametrize("words", NOT_RUN_COMMANDS, ids=" ".join)
+def test_commands_that_are_not_run_have_options_that_there_are(words: list[str]) -> None:
+    """The command line reads them, and stops before it does anything."""
+    group = typer.main.get_command(cli.app)
+    name = max((n for n in group.commands if words[: len(n.split())] == n.split()), key=len)
+    group.commands[name].make_context(name, words[len(name.split()) :])
+
+
+def test_most_commands_of_pages_are_looked_at() -> None:
+    assert len(NOT_RUN_COMMANDS) >= 15
+
+
+GPU_FRAME = """
+#include <tonari/grid.h>
+#include <tonari/tonari.h>
+typedef void* cudaStream_t;
+int cudaMalloc(void** at, size_t bytes);
+int cudaStreamSynchronize(cudaStream_t stream);
+void compute(double* data, cudaStream_t stream);
+void compute_interior();
+void use(const double* data, cudaStream_t stream);
+extern int length;
+extern double *cells, *send, *recv;
+extern cudaStream_t stream;
+extern tonari_request halo, swap;
+extern tonari_grid grid;
+extern tonari_grid_shape shape;
+extern tonari_neighborhood near;
+extern MPI_Comm cart;
+"""
+
+
+@pytest.mark.parametrize(
+    "block", [b for b in of_kind("not run") if b.about == "it needs a GPU"], ids=str
+)
+def test_code_that_needs_a_gpu_compiles(block: Block, mpi: dict[str, str], tmp_path: Path) -> None:
+    if block.language == "python":
+        compile(block.code, f"{block.document}:{block.line}", "exec")
+        return
+    assert block.language == "c"
+    body = f'void program(void) {{\n#line {block.line + 1} "{block.document}"\n{block.code}}}\n'
+    source = tmp_path / "gpu.c"
+    source.write_text(GPU_FRAME + body, encoding="utf-8")
+    options = ["-std=c99", "-fsyntax-only", "-Wall", "-Werror", f"-I{SOURCE / 'include'}"]
+    run([mpi["mpicc"], *options, str(source)], tmp_path)
 
 
 def test_readme_has_every_command_once() -> None:
