@@ -20,8 +20,13 @@ def site(file: str, offset: int) -> str:
 
 
 def function(file: str, offset: int) -> str:
-    """The name of the function that calls; empty if nobody knows."""
-    return _short(_addr2line(file, offset)[0])
+    """The name of the function that calls; empty if nobody knows. Without debug information
+    addr2line names the symbol before the place, in whichever function that is."""
+    if _line(file, offset):
+        return _short(_addr2line(file, offset)[0])
+    return (
+        _symbol(file, offset).rpartition("+")[0] or _symbol(file, offset, "-D").rpartition("+")[0]
+    )
 
 
 def _short(name: str) -> str:
@@ -58,17 +63,17 @@ def _line(file: str, offset: int) -> str:
     return found[1] if found and not found[1].startswith("??") else ""
 
 
-def _symbol(file: str, offset: int) -> str:
-    for start, size, name in _functions(file):
+def _symbol(file: str, offset: int, *which: str) -> str:
+    for start, size, name in _functions(file, *which):
         if start <= offset < start + size:
             return f"{_short(name)}+{offset - start:#x}"
     return ""
 
 
 @lru_cache(maxsize=None)
-def _functions(file: str) -> tuple[tuple[int, int, str], ...]:
-    """Where functions begin, how long they are, and their names."""
-    said = _said("nm", "-S", "-C", file)
+def _functions(file: str, *which: str) -> tuple[tuple[int, int, str], ...]:
+    """Where functions begin, how long they are, and their names; by -D those that are exported."""
+    said = _said("nm", "-S", "-C", *which, file)
     rows = re.findall(r"^([0-9a-f]+) ([0-9a-f]+) [tTwW] (.+)$", said, re.MULTILINE)
     return tuple((int(start, 16), int(size, 16), name) for start, size, name in rows)
 

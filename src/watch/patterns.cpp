@@ -198,12 +198,24 @@ void count(Pattern& pattern, const Epoch& epoch) {
   ++pattern.epochs;
 }
 
+namespace {
+// Whether one of them came so often that the others were its beginning, as a setup is.
+bool has_main_one(const Chain& chain) {
+  std::uint64_t all = 0, most = 0;
+  for (const Pattern* const one : chain) {
+    if (one->varies) return false;
+    all += one->epochs, most = std::max(most, one->epochs);
+  }
+  return 2 * most > all;
+}
+}  // namespace
+
 void join_sizes(Loop& loop) {
   std::set<std::uint64_t> partners;
   for (const auto& pattern : loop.patterns) partners.insert(pattern->partners);
   for (const std::uint64_t each : partners)
     for (const Chain& chain : chains_of(with_partners(loop, each)))
-      if (chain.size() >= fewest_sizes) joined(loop, chain);
+      if (chain.size() >= fewest_sizes && !has_main_one(chain)) joined(loop, chain);
 }
 
 void bring_together(Loop& loop) {

@@ -93,6 +93,17 @@ static void swaps(int steps) {
   tell("swaps", 2 * count, period, 1000, ROOM);
 }
 
+/* Sizes of a setup come once each, and then one comes for good: its sizes do not change. */
+static void setup_first(int steps) {
+  int shifts[MOST], bytes[MOST];
+  const int count = draw_shifts(shifts), setups = draw(2, 6);
+  for (int step = 0; step < setups + steps; ++step) {
+    for (int k = 0; k < count; ++k) bytes[k] = step < setups ? 8 * (step + 1) : 5000;
+    exchange(count, shifts, bytes, step);
+  }
+  tell("setup", count, setups, 8, 5000);
+}
+
 /* A large exchange after so many small ones, at the same place. */
 static void seldom(int steps) {
   int shifts[MOST], small[MOST], large[MOST];
@@ -198,6 +209,7 @@ int main(int argc, char** argv) {
   if (!strcmp(kind, "sizes")) sizes_change(steps, 30);
   if (!strcmp(kind, "each")) sizes_change(steps, 1);
   if (!strcmp(kind, "swaps")) swaps(steps);
+  if (!strcmp(kind, "setup")) setup_first(steps);
   if (!strcmp(kind, "seldom")) seldom(steps);
   if (!strcmp(kind, "levels")) levels(steps);
   if (!strcmp(kind, "callers")) called_from(steps);

@@ -25,7 +25,7 @@ from conftest import Run
 from tonari import sites
 from tonari.advice.exchanges import read
 from tonari.advice.page import page
-from tonari.advice.rows import heading
+from tonari.advice.rows import heading, neighbors
 from tonari.advice.rows import rows as rows_of
 from tonari.advice.stencil import recognize
 from tonari.benchmark.launch import ANY_RANKS
@@ -450,12 +450,14 @@ def test_the_report_ends_with_a_paragraph_for_an_issue(capsys: Any) -> None:
     fits(text)
     assert " ".join(text.partition("for an issue of the program:")[2].split()) == (
         "On 2 ranks, exchanges take 40 % of a run of 100.0 ms. MPI_Waitall at a<b+0x20 takes "
-        "40.0 %: 1 message of 1 KiB to neighbors on a line of 2 ranks. For it alone, the MPI takes "
-        "30.0 µs and tonari 10.0 µs. tonari saves 20.0 % of the run."
+        "40.0 %: 1 message of 1 KiB to neighbors on a line of 2 ranks. Alone, the MPI takes "
+        "30.0 µs and tonari 10.0 µs for it. tonari saves 20.0 % of the run."
     )
     show(read(in_turn(25.0)))
     text = " ".join(capsys.readouterr().err.split())
-    assert "takes 80.0 %: 2 exchanges, the longest of them 1 message of 1 KiB to" in text
+    assert "takes 80.0 %: 2 exchanges, the longest one with 1 message of 1 KiB to" in text
+    assert "tonari 20.0 µs for the longest one. As one exchange with 2 messages of 1 KiB to" in text
+    assert "tonari takes 25.0 µs." in text
     show(read(records(10.0, seconds=0.0001)[:1]))
     assert "for an issue" not in capsys.readouterr().err
 
@@ -466,6 +468,34 @@ def test_why_one_of_several_was_not_replayed_is_told(capsys: Any) -> None:
         loop["patterns"][1]["why"] = "the 10 s for replays were over"
     show(read(told))
     assert "not replayed: the 10 s for replays were over" in capsys.readouterr().err
+
+
+def test_sizes_that_are_new_each_time_are_left_alone() -> None:
+    """As random updates are: ranks that send now and then do not expect each other."""
+    new = {"varies": True, "stretches": 900, "sizes": [8, 512]}
+    [row] = rows_of(read(records(0.0, why="ranks do not expect what others send", **new)))
+    assert "ranks that expect nothing (tonari/sparse.h)" in row["advice"]
+
+
+def test_of_many_exchanges_at_a_place_the_rest_is_a_line(capsys: Any) -> None:
+    told = records(29.9)
+    for loop in (told[1], told[3]):
+        first = loop["patterns"][0]
+        few = {"seconds": 0.0001, "exchange_us": 0.1}
+        loop["patterns"] += [copy.deepcopy(first) | few | {"key": f"more {k}"} for k in range(9)]
+        loop["seconds"] += 0.0009
+    show(read(told))
+    text = capsys.readouterr().err
+    assert "10 kinds of exchange" in text and "  6. 1,000 times" in text
+    assert "  7. " not in text and "  and 4 more: 0.4 % of the run" in text
+
+
+def test_one_partner_each_is_told() -> None:
+    [one] = read(records(10.0)).exchanges
+    one.targets, one.stencil = {rank: [rank ^ 1] for rank in range(4)}, None
+    assert neighbors(one) == "one rank each"
+    one.targets[0] = [1, 2]
+    assert neighbors(one) == "a graph"
 
 
 def test_lines_of_messages_are_told_as_ranges() -> None:
@@ -522,6 +552,8 @@ def test_exchanges_in_turn_can_become_one(capsys: Any) -> None:
     text = capsys.readouterr().err
     fits(text)
     assert "2 kinds of exchange, 80.0 % of the run" in text
+    assert text.count("  MPI_Isend at a<b+0x10") == 1, "what both have is told once"
+    assert "by the MPI 50.0 µs, by tonari 25.0 µs" in text
     assert text.count("tonari_start(halo);") == 1
     *_, slower = rows_of(read(in_turn(45.0)))
     assert slower["advice"] == "tonari saves 20.0 % of the run"

@@ -109,6 +109,17 @@ def test_sizes_that_never_come_back_have_times(drawn: Drawn, mpi: str) -> None:
 @needs_build
 @each_mpi
 @pytest.mark.parametrize("seed", SEEDS)
+def test_a_setup_is_told_apart_from_the_loop(drawn: Drawn, mpi: str, seed: int) -> None:
+    """As in OpenFOAM: what comes once each before the loop does not make its sizes change."""
+    _, rows, told = drawn(mpi, 2 + seed % 3, "setup", seed, 40)
+    [row] = [row for row in exchanges(rows) if row["pattern"]]  # else the setup as a whole
+    assert (row["epochs"], row["messages"]) == (40, told["messages"])
+    assert row["same_sizes"] == 0 and row["least_bytes"] == row["most_bytes"] == 5000
+
+
+@needs_build
+@each_mpi
+@pytest.mark.parametrize("seed", SEEDS)
 def test_what_comes_seldom_is_told(drawn: Drawn, mpi: str, seed: int) -> None:
     """The large exchange takes a part of the time that its number does not tell."""
     _, rows, told = drawn(mpi, 2 + seed % 3, "seldom", seed, 200)
@@ -157,7 +168,7 @@ def test_neighborhood_collectives_need_no_advice(drawn: Drawn, mpi: str) -> None
     calls = {row["call"]: row for row in rows if row["kind"] == "neighborhood"}
     assert calls["MPI_Neighbor_alltoall"]["calls"] == 3 * 20
     assert calls["MPI_Ineighbor_alltoall"]["calls"] == 3 * 20
-    assert "`tonari run` speeds it up" in done.stderr
+    assert "`tonari run` speeds these up, in the program as it is" in done.stderr
 
 
 @needs_build
@@ -236,7 +247,7 @@ def asleep(program: Path, above: int) -> dict[int, str]:
 
 def test_a_symbol_that_does_not_have_the_place_is_not_named(tmp_path: Path) -> None:
     """Between functions there is nobody's code."""
-    if not all(map(shutil.which, ("gcc", "nm"))):
+    if not all(map(shutil.which, ("gcc", "nm", "strip"))):
         pytest.skip("needs gcc and binutils")
     source = tmp_path / "two.c"
     source.write_text("int one(void) { return 1; }\nint two(void) { return 2; }\n")
@@ -247,4 +258,10 @@ def test_a_symbol_that_does_not_have_the_place_is_not_named(tmp_path: Path) -> N
     assert sites.site(str(library), start) == "one+0x0"
     assert sites.site(str(library), start + size) != f"one+{size:#x}"
     end = max(start + size for start, size in symbols.values())
+    assert sites.function(str(library), start + size - 1) == "one"
+    bare = tmp_path / "bare.so"
+    subprocess.run(["strip", "-s", library, "-o", bare], check=True)
+    assert sites.site(str(bare), start) == f"bare.so+{start:#x}"
+    assert sites.function(str(bare), start) == "one", "an exported function has a name"
+    assert sites.function(str(bare), end + 0x1000) == "", "the nearest one has not"
     assert sites.site(str(library), end + 0x1000) == f"two.so+{end + 0x1000:#x}"

@@ -11,6 +11,8 @@ from tonari.advice.exchanges import Exchange, Job, Loop
 
 WORTH_IT = 0.01  # of the run
 BUSY = 0.5  # of the looks at the machine during a replay
+NOT_EXPECTED = "ranks do not expect what others send"  # as watch/replay.cpp says it
+NEW_EACH_TIME = 1.5  # exchanges with the same sizes, below which sizes are called new each time
 APART = 2.0  # times that one replay takes another one's time, from which on neither tells anything
 
 
@@ -164,7 +166,7 @@ def neighbors(one: Exchange) -> str:
     if not one.is_steady:
         return "changing partners"
     if not one.stencil:
-        return "a graph"
+        return "one rank each" if set(map(len, one.targets.values())) == {1} else "a graph"
     return f"{one.stencil}, each once" if one.stencil.once else str(one.stencil)
 
 
@@ -172,7 +174,7 @@ def changes(one: Exchange) -> str:
     """When sizes change; empty: they do not."""
     if not one.same_sizes:
         return ""
-    if one.same_sizes < 1.5:
+    if one.same_sizes < NEW_EACH_TIME:
         return "partners are fixed, sizes change with each exchange"
     return f"partners are fixed, sizes change every {one.same_sizes:.0f} exchanges"
 
@@ -188,7 +190,7 @@ def messages(one: Exchange) -> str:
 
 def advice(one: Exchange, job: Job) -> str:
     """One sentence."""
-    if not one.is_steady:
+    if not one.is_steady or (one.why == NOT_EXPECTED and 0 < one.same_sizes < NEW_EACH_TIME):
         return "leave it, or send to ranks that expect nothing (tonari/sparse.h)"
     if one.why:
         return f"not replayed: {one.why}"

@@ -31,8 +31,13 @@ def _about(loop: Loop, job: Job) -> Iterator[str]:
     yield f"{_place(one)} takes {share}: {_what(loop, one)}."
     if one.mpi_us is not None and one.tonari_us is not None:
         alone = f"the MPI takes {output.time(one.mpi_us)} and tonari {output.time(one.tonari_us)}"
+        alone += " for the longest one" if len(loop.exchanges) > 1 else " for it"
         late = one.exchange_us > 2 * one.mpi_us and not unclear(one, job)
-        yield f"For it alone, {alone}{'; the rest is waiting for ranks that are late' * late}."
+        yield f"Alone, {alone}{'; the rest is waiting for ranks that are late' * late}."
+    together = loop.together
+    if together and together.tonari_us and loop.parts > 1:
+        alone = f"As one exchange with {messages(together)} to {neighbors(together)}"
+        yield f"{alone}, tonari takes {output.time(together.tonari_us)}."
     advice = loop_advice(loop, job)
     yield (advice if advice.startswith("tonari") else advice[0].upper() + advice[1:]) + "."
 
@@ -48,6 +53,8 @@ def _what(loop: Loop, one: Exchange) -> str:
     if not one.is_steady:
         return "partners change"
     many = len(loop.exchanges)
-    begin = f"{many} exchanges, the longest of them {messages(one)}" if many > 1 else messages(one)
+    begin = messages(one)
+    if many > 1:
+        begin = f"{many} exchanges, the longest one with {begin}"
     sizes = f"; {changes(one)}" if changes(one) else ""
     return f"{begin} to {neighbors(one)}{sizes}"

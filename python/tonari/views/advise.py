@@ -28,6 +28,8 @@ from tonari.advice.summary import summary
 
 MOST_SHOWN = 12  # exchanges, and all that take as much of the run as:
 ALWAYS_SHOWN = 0.01
+SELDOM_SHOWN = 0.001  # less than that is left out
+MOST_OF_A_PLACE = 6  # in its paragraph, and all that take as much
 
 
 def show(job: Job) -> None:
@@ -39,7 +41,7 @@ def show(job: Job) -> None:
     shown = [
         loop
         for k, loop in enumerate(job.loops)
-        if k < MOST_SHOWN or of_the_run(loop.seconds, job) >= ALWAYS_SHOWN
+        if of_the_run(loop.seconds, job) >= (SELDOM_SHOWN if k < MOST_SHOWN else ALWAYS_SHOWN)
     ]
     for loop in shown:
         console.print()
@@ -47,12 +49,25 @@ def show(job: Job) -> None:
             console.print(line)
     for line in [*left_out(job, job.loops[len(shown) :]), *map(counted(job), job.packings)]:
         console.print(line)
-    for one in job.neighborhoods:
-        console.print(counted(job)(one))
-        console.print("  `tonari run` speeds it up, in the program as it is")
+    for line in to_run(job):
+        console.print(line)
     if text := summary(job):
         console.print("In short, for an issue of the program:\n")
         console.print("\n".join(textwrap.wrap(text, 78)))
+
+
+def to_run(job: Job) -> list[str]:
+    """Neighborhood collectives: those that took the most time, and what to do about all."""
+    places = sorted(job.neighborhoods, key=lambda one: -one.seconds)
+    if not places:
+        return []
+    more = len(places) - MOST_OF_A_PLACE
+    return [
+        *map(counted(job), places[:MOST_OF_A_PLACE]),
+        *([f"and {more} more place{'s' * (more > 1)}"] if more > 0 else []),
+        "  `tonari run` speeds these up, in the program as it is",
+        "",
+    ]
 
 
 def left_out(job: Job, loops: list[Loop]) -> list[str]:
@@ -82,7 +97,8 @@ def paragraph(loop: Loop, job: Job) -> list[str]:
         return several(loop, job)
     [one] = loop.exchanges
     lines = [*headline(f"{place(one)}: {one.call}, {one.epochs:,} times"), *body(one, job)]
-    lines += wrapped(advice(one, job))
+    if not (one.why and one.is_steady):  # which has been said
+        lines += wrapped(advice(one, job))
     if is_worth_it(one, job):
         lines += ["", *("    " + line for line in code.lines(one))]
     return lines
@@ -141,17 +157,38 @@ def several(loop: Loop, job: Job) -> list[str]:
     first, count = loop.exchanges[0], len(loop.exchanges)
     share = f"{100 * of_the_run(loop.seconds, job):.1f} % of the run"
     lines = headline(f"{place(first)}: {first.call}, {count} kinds of exchange, {share}")
-    for number, one in enumerate(loop.exchanges, 1):
-        lines += [f"  {number}. {one.epochs:,} times", *("   " + line for line in body(one, job))]
-    if loop.together and loop.together.tonari_us is not None and loop.parts > 1:
-        one = loop.together
-        lines += [
-            f"  {loop.parts} in turn, as one exchange with {messages(one)}",
-            f"  to {neighbors(one)}: by tonari {output.time(one.tonari_us)} ({one.how})",
-        ]
-    lines += wrapped(loop_advice(loop, job))
+    shown = [
+        one
+        for k, one in enumerate(loop.exchanges)
+        if k < MOST_OF_A_PLACE or one.share(job) >= ALWAYS_SHOWN
+    ]
+    told = [body(one, job) for one in shown]
+    same = [line for line in told[0] if all(line in other for other in told)]
+    lines += same
+    for number, (one, own) in enumerate(zip(shown, told, strict=True), 1):
+        rest = [line.strip() for line in own if line not in same]
+        lines.append(f"  {number}. {one.epochs:,} times{', ' + rest[0] if rest else ''}")
+        lines += ["     " + line for line in rest[1:]]
+    if len(shown) < count:
+        rest_of_it = sum(one.share(job) for one in loop.exchanges if one not in shown)
+        lines.append(f"  and {count - len(shown)} more: {100 * rest_of_it:.1f} % of the run")
+    lines += as_one(loop)
+    said = loop_advice(loop, job)
+    lines += [] if said.startswith("not replayed") else wrapped(said)
     written = loop_code(loop, job)
     return lines + (["", *("    " + line for line in written)] if written else [])
+
+
+def as_one(loop: Loop) -> list[str]:
+    """What comes in turn, if it was replayed as one exchange."""
+    one = loop.together
+    if one is None or one.mpi_us is None or one.tonari_us is None or loop.parts < 2:
+        return []
+    both = f"by the MPI {output.time(one.mpi_us)}, by tonari {output.time(one.tonari_us)}"
+    return [
+        *wrapped(f"{loop.parts} in turn, as one exchange with {messages(one)}"),
+        *wrapped(f"to {neighbors(one)}: {both} ({one.how})"),
+    ]
 
 
 def times(one: Exchange, job: Job) -> list[str]:
