@@ -31,16 +31,18 @@ foreach(mpi IN LISTS TONARI_MPIS)
   if(NOT PROJECT_IS_TOP_LEVEL)  # which has one MPI
     set(libraries ${CMAKE_INSTALL_LIBDIR})
   endif()
+  install(TARGETS tonari_preload_${mpi} tonari_advise_${mpi} LIBRARY DESTINATION ${libraries}
+      COMPONENT ${mpi})
   set(namelink)
   if(SKBUILD)
     set(namelink NAMELINK_SKIP)
   endif()
+  if(SKBUILD AND NOT mpi STREQUAL abi)  # for the command line and tonari.mpi, not for find_package
+    install(TARGETS tonari_${mpi} LIBRARY DESTINATION ${libraries} COMPONENT ${mpi} ${namelink})
+    continue()
+  endif()
   install(TARGETS tonari_${mpi} EXPORT tonari-${mpi} LIBRARY DESTINATION ${libraries}
       COMPONENT ${mpi} ${namelink})
-  if(NOT SKBUILD)
-    install(TARGETS tonari_preload_${mpi} tonari_advise_${mpi} LIBRARY DESTINATION ${libraries}
-        COMPONENT ${mpi})
-  endif()
   install(EXPORT tonari-${mpi} NAMESPACE tonari:: DESTINATION ${tonari_package} COMPONENT ${mpi})
   set(pc_libdir ${libraries})
   set(pc_includedir ${CMAKE_INSTALL_INCLUDEDIR})

@@ -32,7 +32,9 @@ function(tonari_find_tool result mpi tool)
   if(mpi STREQUAL abi AND tool STREQUAL mpicxx)
     set(name mpicxx_abi)
   endif()
-  if(mpi STREQUAL abi AND tool STREQUAL mpiexec AND TONARI_ABI_mpicxx)
+  set(bin "")
+  if(TONARI_ABI_mpicxx AND ((mpi STREQUAL abi AND tool STREQUAL mpiexec)
+      OR (mpi STREQUAL mpich AND SKBUILD)))  # a wheel is for PyPI's MPICH, not for the machine's
     cmake_path(GET TONARI_ABI_mpicxx PARENT_PATH bin)
   elseif(TONARI_${upper}_ROOT)
     set(bin ${TONARI_${upper}_ROOT}/bin)
@@ -101,6 +103,9 @@ function(tonari_add_mpi mpi)
   if(mpi STREQUAL abi)
     # Programs find this MPI, unless LD_LIBRARY_PATH has another; the library takes the program's.
     set(TONARI_ABI_FOLDERS ${directories} PARENT_SCOPE)
+    if(SKBUILD)  # the MPI of a wheel's build is gone afterwards: TONARI_ABI_RPATH
+      set(directories "")
+    endif()
     foreach(directory IN LISTS directories)
       target_link_options(tonari_mpi_${mpi} INTERFACE
           $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-Wl,--enable-new-dtags,-rpath,${directory}>)

@@ -72,8 +72,9 @@ def _mtkahypar() -> Any:
         import mtkahypar
     except ImportError:
         raise Error(
-            "the partitioner Mt-KaHyPar is not installed: run `pip install mtkahypar`, or "
-            "give a partition with --partition FILE",
+            "the partitioner Mt-KaHyPar is not installed: run `pip install 'tonari[partition]'` "
+            "where pip installed tonari, elsewhere `pip install mtkahypar`, or give a partition "
+            "with --partition FILE",
             INTERNAL,
         ) from None
     return mtkahypar

@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,13 +54,9 @@ def mpi_of(command: Sequence[str], kind: str) -> str:
         "openmpi": b"libmpi.so.40",
         "mpich": b"libmpich.so",
     }
-    for word in command[1 if kind else 0 :]:
-        found = shutil.which(word)
-        if not found or Path(found).is_dir():
-            continue
-        content = Path(found).read_bytes()
+    for _, content in _programs(command, kind):
         for mpi, library in needs.items():
-            if content.startswith(b"\x7fELF") and library in content:
+            if library in content:
                 return mpi
     if kind in needs:
         return kind
@@ -68,6 +64,39 @@ def mpi_of(command: Sequence[str], kind: str) -> str:
         "tonari cannot tell which MPI the program runs with: say --mpi openmpi, mpich or abi",
         ARGUMENT,
     )
+
+
+def _programs(command: Sequence[str], kind: str) -> Iterator[tuple[str, bytes]]:
+    """The words of a command that are compiled programs, without its launcher."""
+    for word in command[1 if kind else 0 :]:
+        found = shutil.which(word)
+        if found and not Path(found).is_dir():
+            content = Path(found).read_bytes()
+            if content.startswith(b"\x7fELF"):
+                yield word, content
+
+
+def library_of(command: Sequence[str], kind: str, mpi: str, name: str = LIBRARY) -> Path:
+    """The library for a command, whose MPI may be named."""
+    library = library_for(mpi or mpi_of(command, kind), name)
+    needed = _name_of_mpich(library.read_bytes())
+    for word, content in _programs(command, kind):
+        other = _name_of_mpich(content)
+        if needed and other and other != needed:
+            raise Error(
+                f"{word} needs {other}, but {library} needs {needed}, and two versions of MPICH "
+                "cannot be mixed: build tonari with the mpicxx of the program's MPI, and set "
+                "TONARI_BUILD to that build",
+                ARGUMENT,
+            )
+    return library
+
+
+def _name_of_mpich(content: bytes) -> str:
+    """libmpi.so.12, as PyPI and Intel call it, or libmpich.so.12, as Debian does; empty if a
+    program is linked with neither."""
+    found = re.search(rb"\0(libmpi(?:ch)?\.so\.12)\0", content)
+    return found[1].decode() if found else ""
 
 
 def library_for(mpi: str, name: str = LIBRARY) -> Path:

@@ -51,7 +51,7 @@ def advise(
     for file in (html, json):
         _check(file)
     kind = preload.kind_of(command)
-    library = preload.library_for(mpi or preload.mpi_of(command, kind), preload.WATCHING)
+    library = preload.library_of(command, kind, mpi, preload.WATCHING)
     # Here, since nodes that share no other folder share the one where jobs are started.
     with tempfile.TemporaryDirectory(prefix=".tonari-advise-", dir=Path.cwd()) as folder:
         variables = {"LD_PRELOAD": preload.before(library), "TONARI_ADVISE_REPORT": folder}

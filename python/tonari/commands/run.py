@@ -53,7 +53,7 @@ def run(
     Example:  tonari run --json rows.json -- mpiexec -n 8 python app.py
     """
     kind = preload.kind_of(command)
-    library = preload.library_for(mpi or preload.mpi_of(command, kind))
+    library = preload.library_of(command, kind, mpi)
     # Here, since nodes that share no other folder share the one where jobs are started.
     with tempfile.TemporaryDirectory(prefix=".tonari-run-", dir=Path.cwd()) as folder:
         variables = {"LD_PRELOAD": preload.before(library)} | preload.sign_in(folder)

@@ -21,7 +21,8 @@ try:
 except ImportError as missing:
     raise ImportError(
         f"tonari.mpi needs mpi4py and an MPI, which cannot be loaded ({missing}): install an MPI,"
-        " and mpi4py by `pip install mpi4py`; planning (tonari.neighborhood) works without"
+        " and mpi4py by `pip install mpi4py` (both: `pip install 'tonari[mpi]'`); planning"
+        " (tonari.neighborhood) works without"
     ) from None
 
 STANDARD_WORLD = 0x101  # MPI_COMM_WORLD in the standard ABI (MPI 5.0, section 20.3)
