@@ -17,6 +17,8 @@
 #include "memory/available.hpp"
 #include "planners/graphs/local_bsp_comm.hpp"
 #include "simulate/alike.hpp"
+#include "simulate/cluster.hpp"
+#include "simulate/goal.hpp"
 #include "simulate/plan_steps.hpp"
 
 namespace nb = nanobind;
@@ -155,7 +157,23 @@ void bind_simulation(nb::module_& m) {
           [](sim::Machine* self, const LogGP& machine) {
             new (self) sim::Machine(sim::machine_of(machine));
           },
-          "machine"_a);
+          "machine"_a)
+      .def_prop_rw(
+          "seed", [](const sim::Machine& machine) { return machine.noise.seed; },
+          [](sim::Machine& machine, std::uint64_t seed) { machine.noise.seed = seed; })
+      .def_prop_ro("noisy", [](const sim::Machine& machine) { return machine.noise.period > 0; })
+      .def("check_room", &sim::check_room, "ranks"_a);
+  m.def("read_cluster_file", &sim::read_cluster_file, "path"_a,
+        "A machine file with what only simulations read.");
+  m.def("without_classes", &sim::without_classes, "machine"_a,
+        "The same where all messages cost what those of the network do.");
+  m.def(
+      "write_goal_file",
+      [](const std::string& path, const sim::Schedule& s) { sim::write_goal_file(path, s); },
+      "path"_a, "schedule"_a, nb::call_guard<nb::gil_scoped_release>());
+  m.def(
+      "read_goal_file", [](const std::string& path) { return shared(sim::read_goal_file(path)); },
+      "path"_a, nb::call_guard<nb::gil_scoped_release>());
   m.def("simulation_memory", &sim::engine_memory, "schedule"_a, "machine"_a,
         "Bytes that a simulation of all ranks takes.");
   m.def("available_memory", [] { return available_memory(); }, "Bytes that this process may take.");

@@ -30,8 +30,8 @@ class Job:
     """One algorithm with one size of blocks; the fastest of its variants counts."""
 
     algorithm: str
-    op: str
-    bytes: int
+    op: str | None  # None: of a schedule that was read
+    bytes: int | None
     ranks: int
     # Plans: each variant with what makes its schedule. Raises where the algorithm is asked for and
     # impossible; none where it is not expected to pay.
@@ -107,15 +107,39 @@ def _names(applies_to: str, asked: list[str]) -> list[str]:
     return asked or known
 
 
-def simulate_jobs(jobs: Sequence[Job], machine: str, every_rank: bool) -> list[Row]:
-    """A row for each job that is planned."""
+def goal_job(path: str) -> Job:
+    """The schedule of a file."""
+    schedule = in_background(lambda: core().read_goal_file(path))
+    return Job("goal", None, None, schedule.ranks, lambda: [("", lambda: schedule)])
+
+
+def read_machine(path: str, seed: int | None) -> Any:
+    """Of a file, or the generic one."""
     c = core()
-    model = c.SimulatedMachine(c.read_machine_file(machine) if machine else c.LogGP())
+    model = c.read_cluster_file(path) if path else c.SimulatedMachine(c.LogGP())
+    if seed is not None and not model.noisy:
+        raise Error(
+            "--seed is for noise, and the machine has none; give a --machine with noise_period "
+            "and noise_duration"
+        )
+    if seed is not None:
+        model.seed = seed
+    return model
+
+
+def simulate_jobs(jobs: Sequence[Job], model: Any, every_rank: bool, goal: str = "") -> list[Row]:
+    """A row for each job that is planned. goal: the schedule of the only one is written there."""
+    if goal and len(jobs) != 1:
+        raise Error(
+            f"--goal writes the schedule of one algorithm with one size, and here are {len(jobs)}; "
+            "name one with --algorithms and --bytes"
+        )
     rows: list[Row] = []
     for number, job in enumerate(jobs):
         doing = f"{job.algorithm} on {job.ranks:,} ranks"
+        model.check_room(job.ranks)
         try:
-            if row := _row(job, model, every_rank, doing):
+            if row := _row(job, model, every_rank, doing, goal):
                 rows.append(row)
         except (KeyboardInterrupt, interruptible.Interrupted):
             raise interruptible.Interrupted(
@@ -124,7 +148,7 @@ def simulate_jobs(jobs: Sequence[Job], machine: str, every_rank: bool) -> list[R
     return rows
 
 
-def _row(job: Job, model: Any, every_rank: bool, doing: str) -> Row | None:
+def _row(job: Job, model: Any, every_rank: bool, doing: str, goal: str) -> Row | None:
     best: tuple[Any, str, Make] | None = None
     for variant, make in in_background(job.variants):
         begin, _ = time.monotonic(), _forget_peak()
@@ -136,6 +160,8 @@ def _row(job: Job, model: Any, every_rank: bool, doing: str) -> Row | None:
     if best is None:
         return None
     row, variant, make = best
+    if goal:
+        in_background(lambda: core().write_goal_file(goal, make()))
     if not every_rank or not row.simulation.alike:
         return row
     begin, _ = time.monotonic(), _forget_peak()

@@ -12,7 +12,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <map>
 #include <mutex>
@@ -29,6 +28,7 @@
 #include "base/setting_table.hpp"
 #include "memory/owned.hpp"
 #include "memory/whole_file.hpp"
+#include "select/machine_words.hpp"
 
 namespace tonari {
 namespace {
@@ -239,30 +239,9 @@ bool read_number(const std::string& word, Number& value) {
   return status == std::errc() && end == word.data() + word.size();
 }
 
-// A word as a sentence may quote it.
-std::string in_quotes(std::string_view word) {
-  std::string shown(word.substr(0, 40));
-  for (char& c : shown)
-    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
-  return "'" + shown + (word.size() > 40 ? "...'" : "'");
-}
-
-// "name = value # comment" -> {"name", "value"}: '=' separates like a blank.
-std::vector<std::string> words(const std::string& text) {
-  std::vector<std::string> found;
-  bool inside = false, comment = false;
-  for (char c : text) {
-    comment = c == '#' || (comment && c != '\n');
-    const bool separator = comment || std::strchr(" \t\r\n=", c) != nullptr;  // also NUL
-    if (!separator && !inside) found.emplace_back();
-    if (!separator) found.back() += c;
-    inside = !separator;
-  }
-  return found;
-}
-
 // Sets one parameter. Returns what is wrong, or nothing.
 std::string set(LogGP& machine, const std::string& name, const std::string& value) {
+  if (is_of_simulations(name)) return "";  // they read the file once more
   if (name == "eager") {
     const bool good =
         read_number(value, machine.eager) && machine.eager >= 1 && machine.eager <= longest_eager;
@@ -288,7 +267,7 @@ std::string set(LogGP& machine, const std::string& name, const std::string& valu
 
 // Returns what is wrong with the text, or nothing.
 std::string parse_machine(const std::string& source, LogGP& machine) {
-  const std::vector<std::string> list = words(source);
+  const std::vector<std::string> list = machine_words(source);
   std::unordered_set<std::string> given;
   for (std::size_t k = 0; k < list.size(); k += 2) {
     if (k + 1 == list.size())

@@ -268,6 +268,11 @@ class Simulated final : public Engine {
                ? machine_.node
                : machine_.network;
   }
+  Ticks distance(Id rank, const Step& step, const Link& way) const {
+    if (machine_.hop == 0 || !way.interface) return 0;
+    return machine_.hop * hops(machine_.topology, rank / machine_.ranks_per_node,
+                               places_.peer(rank, step) / machine_.ranks_per_node);
+  }
   bool is_long(const Link& link, std::uint64_t bytes) const {
     return link.interface && bytes > machine_.eager;
   }
@@ -281,8 +286,9 @@ class Simulated final : public Engine {
     const Id message = matched_ ? places_.first(places_.peer(rank, step)) + step.other : slot;
     slots_[message].order = order_++;
     if (watch_) message_made_[message] = now_ + 1;
-    add(ranks_[rank].free + way.latency + (waits ? machine_.rendezvous : 0), slots_[message].order,
-        arrives, message);
+    add(ranks_[rank].free + way.latency + distance(rank, step, way) +
+            (waits ? machine_.rendezvous : 0),
+        slots_[message].order, arrives, message);
     ++sent_;
     started(rank, k);
     if (!waits) completed(rank, k);

@@ -5,11 +5,13 @@
 #include <cstdint>
 
 #include "cost/loggp.hpp"
+#include "simulate/topology.hpp"
 
 namespace tonari::sim {
 
 using Ticks = std::uint64_t;  // femtoseconds
 inline constexpr double ticks_per_second = 1e15;
+inline constexpr Ticks nanosecond = 1'000'000;
 inline constexpr Ticks longest_time = Ticks{1} << 62;  // more than an hour
 inline constexpr Ticks never = ~Ticks{0};
 
@@ -38,12 +40,15 @@ struct Machine {
   Ticks rendezvous = 0;        // and arrive so much later
   std::uint32_t ranks_per_node = 1;  // consecutive ranks
   std::uint32_t ranks_per_nic = 1;   // consecutive ranks that share a network interface
+  Topology topology;                 // of nodes
+  Ticks hop = 0;                     // what a hop of it adds to the latency
   Noise noise;
 };
 
 // Whether a message costs the same wherever its ranks are.
 inline bool uniform(const Machine& machine) {
-  return machine.ranks_per_node == 1 && machine.ranks_per_nic == 1 && machine.noise.period == 0;
+  return machine.ranks_per_node == 1 && machine.ranks_per_nic == 1 && machine.hop == 0 &&
+         machine.noise.period == 0;
 }
 
 // A rank is alone on its node. Messages to itself cost what shared memory does.

@@ -9,6 +9,7 @@ import pty
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -17,6 +18,7 @@ from test_share_interrupted import read_until, rest
 
 from tonari.grids import balanced_dims
 
+SOURCE = Path(__file__).resolve().parents[2]
 FIELDS = ["algorithm", "variant", "op", "bytes", "ranks", "predicted_us", "events", "every_rank"]
 FIELDS += ["wall_s", "peak_mib"]
 OFFSETS = ["native", "linear", "torus", "torus-direct", "joint-basis"]
@@ -106,7 +108,12 @@ def test_the_table_fits_and_says_how_it_came_about(tonari):
 @pytest.mark.parametrize(
     ("arguments", "status", "sentence"),
     [
-        ([], 2, "either a pattern or --graph"),
+        ([], 2, "a pattern, --graph FILE or --from-goal FILE"),
+        (["moore:2:1", "--from-goal", "x"], 2, "a pattern, --graph FILE or --from-goal FILE"),
+        (["--from-goal", "/nowhere"], 1, "/nowhere: cannot be read"),
+        (["--from-goal", "/nowhere", "--ranks", "3"], 2, "do not go with --from-goal"),
+        (["moore:2:1", "--ranks", "9", "--goal", "x"], 1, "name one with --algorithms"),
+        (["moore:2:1", "--ranks", "9", "--seed", "7"], 1, "--seed is for noise"),
         (["moore:2:1"], 2, "either --ranks or --dims"),
         (["moore:2:1", "--ranks", "9", "--dims", "3x3"], 2, "either --ranks or --dims"),
         (["moore:2:1", "--ranks", "0"], 2, "--ranks"),
@@ -152,6 +159,71 @@ def test_ctrl_c_ends_it_at_once():
     assert "tonari: stopped; 2 of 2 simulations are not finished" in end
 
 
+MACHINE = (
+    "L=2.5e-6 o=1.5e-6 g=1e-6 G=6e-9 copy_block=1e-9 copy_byte=1e-9 typed_block=1e-9 rendezvous=0 "
+    "eager=65535 shared_latency=1e-7 shared_overhead=3e-8\n"
+)
+
+
+@pytest.fixture
+def machine(tmp_path):
+    def write(more=""):
+        path = tmp_path / "machine"
+        path.write_text(MACHINE + more)
+        return ["--machine", str(path)]
+
+    return write
+
+
+def test_goal_files_take_as_long_as_the_plans_they_come_from(tonari, machine, tmp_path):
+    for number, call in enumerate([["--dims", "4x3"], ["--dims", "4x3", "--mesh"]]):
+        path = tmp_path / f"{number}.goal"
+        call = ["moore:2:1", *call, "--bytes", "100", "--algorithms", "torus", *machine()]
+        (plan,) = simulate(tonari, *call, "--goal", str(path), "--every-rank")
+        (read,) = simulate(tonari, "--from-goal", str(path), *machine())
+        assert read["algorithm"] == "goal" and read["op"] is read["bytes"] is None
+        for field in ("ranks", "events", "predicted_us"):
+            assert read[field] == plan[field]
+    text = printed(tonari("simulate", "--from-goal", str(path)))
+    assert "GOAL on 12 ranks" in " ".join(text.split())
+
+
+def test_nodes_hops_and_noise_are_read_and_count(tonari, machine):
+    call = ["moore:2:1", "--dims", "8x4", "--bytes", "100", "--algorithms", "linear"]
+
+    def time(more, *options):
+        (row,) = simulate(tonari, *call, *machine(more), *options)
+        assert row["every_rank"] == bool(more)
+        return row["predicted_us"]
+
+    plain = time("")
+    assert time("ranks_per_node=8") < plain
+    assert time("ranks_per_nic=8") > plain
+    assert time("network=torus:8x4 hop=1e-5") > plain
+    assert time("network=fat-tree:4 hop=2e-5") > time("network=fat-tree:4 hop=1e-5")
+    assert time("network=dragonfly:2,4 hop=1e-5") > plain
+    noise = "noise_period=2e-5 noise_duration=5e-6"
+    assert time(noise, "--seed", "3") == time(noise, "--seed", "3") > plain
+    assert len({time(noise, "--seed", str(seed)) for seed in range(6)}) > 1
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        ("ranks_per_node=0", "it must be a whole number from 1"),
+        ("network=torus:2x2 hop=1e-7", "9 ranks take 9 nodes"),
+        ("network=torus:4x4", "hop is missing"),
+        ("noise_period=1", "noise needs a noise_period and a noise_duration"),
+    ],
+)
+def test_machines_that_cannot_be_are_refused(tonari, machine, more, sentence):
+    refused(tonari("simulate", "moore:2:1", "--ranks", "9", *machine(more)), sentence, 1)
+
+
+def test_other_commands_pass_over_what_simulations_read(tonari, machine):
+    printed(tonari("plan", "moore:2:1", *machine("ranks_per_node=8 network=fat-tree:4 hop=1e-7")))
+
+
 @pytest.mark.parametrize(
     ("ranks", "dimensions", "dims"),
     [(10**6, 3, (100, 100, 100)), (12, 2, (4, 3)), (7, 3, (7, 1, 1)), (1, 2, (1, 1))],
@@ -162,3 +234,20 @@ def test_grids_are_as_even_as_they_can_be(ranks, dimensions, dims):
 
 def test_help_has_an_example(tonari):
     assert "tonari simulate moore:3:1 --ranks 1000000" in printed(tonari("simulate", "--help"))
+
+
+def test_the_comparison_notices_what_differs(tmp_path):
+    """With a LogGOPSim that always says 7 ns."""
+    for name, text in (
+        ("txt2bin", "true"),
+        ("LogGOPSim", "echo Maximum finishing time at host 0: 7"),
+    ):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    command = [sys.executable, SOURCE / "tools/compare_loggopsim.py", tmp_path, "--random", "4"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    rows = [line.split("|")[1:-1] for line in done.stdout.splitlines()]
+    assert [row[0].split()[0] for row in rows[2:]] == ["random,", "random,", "plans"]
+    assert all(int(row[2]) == 0 < int(row[1]) for row in rows[2:])
+    assert "random, few steps: seed 1: " in done.stderr and "ns here, 7 ns there" in done.stderr

@@ -44,7 +44,8 @@ TEST(SimulateEngine, EqualsTheNaiveOneOnRandomSchedules) {
   }
 }
 
-TEST(SimulateEngine, EqualsTheNaiveOneWithNodesInterfacesAndNoise) {
+TEST(SimulateEngine, EqualsTheNaiveOneWithNodesInterfacesHopsAndNoise) {
+  const char* const networks[] = {"flat", "torus:4x3", "fat-tree:2", "dragonfly:2,1"};
   for (std::uint32_t seed = 0; seed < 1000; ++seed) {
     Random random(seed);
     const Schedule schedule = random_schedule(random, 2 + below(random, 6), 25, 0);
@@ -52,6 +53,8 @@ TEST(SimulateEngine, EqualsTheNaiveOneWithNodesInterfacesAndNoise) {
     machine.ranks_per_node = 1 + below(random, 3);
     machine.ranks_per_nic = 1 + below(random, 3);
     machine.noise = {3 + below(random, 20), 1 + below(random, 2), seed};
+    machine.topology = topology_from_text(networks[seed % std::size(networks)]);
+    machine.hop = below(random, 4);
     ASSERT_EQ(run(schedule, machine).end, naive(schedule, machine)) << "seed " << seed;
   }
 }

@@ -128,7 +128,10 @@ class Naive {
     free_[i.rank] = ends(i.rank, way.overhead);
     if (way.interface) out_[nic(i.rank)] = now_ + way.gap + (step.size - 1) * way.byte;
     const bool waits = way.interface && step.size > m_.eager;
-    queue_.push({free_[i.rank] + way.latency + (waits ? m_.rendezvous : 0), order_++, i.rank,
+    const Ticks far = way.interface ? m_.hop * hops(m_.topology, i.rank / m_.ranks_per_node,
+                                                    step.peer / m_.ranks_per_node)
+                                    : 0;
+    queue_.push({free_[i.rank] + way.latency + far + (waits ? m_.rendezvous : 0), order_++, i.rank,
                  i.step, true});
     if (!waits) done(i.rank, i.step);
   }

@@ -22,10 +22,12 @@ from tonari.simulation import (
     MOST_RANKS,
     Job,
     check_memory,
+    goal_job,
     graph_jobs,
     in_background,
     json_row,
     pattern_jobs,
+    read_machine,
     simulate_jobs,
 )
 from tonari.sizes import parse_size
@@ -34,6 +36,9 @@ from tonari.views.simulate import show
 GRAPH = "Instead of a pattern: which rank sends to which, as `tonari plan --graph` reads it."
 RANKS = "Number of ranks; a pattern's lie on a grid as even as they allow."
 ALGORITHMS = "Only these; native: a message per block, as MPI libraries do; default: all."
+SEED = "Where the machine has noise: of the phases of ranks; default: 1."
+GOAL = "Write the schedule of the one algorithm there, as GOAL, which LogGOPSim reads."
+FROM_GOAL = "Instead of a pattern: a schedule in GOAL, whose messages all pass the network."
 EVERY = "Run every rank event by event, also where one rank would say what all do."
 BYTES_OF_EDGE, BYTES_OF_RANK = 400.0, 300.0  # plan, schedule and simulation of ranks that differ
 
@@ -59,6 +64,11 @@ def simulate(
     ] = "64",
     algorithms: Annotated[str, typer.Option(metavar="A,A,...", help=ALGORITHMS)] = "",
     machine: Machine = "",
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=2**63 - 1, metavar="S", help=SEED, show_default=False)
+    ] = None,
+    goal: Annotated[str, typer.Option("--goal", metavar="FILE", help=GOAL)] = "",
+    from_goal: Annotated[str, typer.Option("--from-goal", metavar="FILE", help=FROM_GOAL)] = "",
     every_rank: Annotated[bool, typer.Option("--every-rank", help=EVERY)] = False,
     json: Json = False,
 ) -> None:
@@ -74,25 +84,30 @@ def simulate(
 
     Example:  tonari simulate --graph matrix.mtx.gz --ranks 4096 --bytes 8,1KiB
     """
-    if bool(pattern) == bool(graph):
-        raise typer.BadParameter("give either a pattern or --graph FILE")
+    if [bool(pattern), bool(graph), bool(from_goal)].count(True) != 1:
+        raise typer.BadParameter("give a pattern, --graph FILE or --from-goal FILE")
     one_of("--op", op, OPERATIONS)
+    model = read_machine(machine, seed)
     _check_ranks(ranks or 1)
     sizes = [parse_size(size, "--bytes") for size in bytes.split(",")]
     asked = [core().current_name(name) for name in algorithms.split(",")] if algorithms else []
-    if graph and (dims or mesh):
-        raise typer.BadParameter("--dims and --mesh go with a pattern, not with --graph")
+    if not pattern and (dims or mesh):
+        raise typer.BadParameter("--dims and --mesh go with a pattern")
+    if from_goal and (ranks is not None or asked or goal):
+        raise typer.BadParameter("--ranks, --algorithms and --goal do not go with --from-goal")
     if pattern and (ranks is None) == (not dims):
         raise typer.BadParameter("give either --ranks or --dims with a pattern")
-    if graph:
+    if from_goal:
+        jobs, model = [goal_job(from_goal)], core().without_classes(model)
+    elif graph:
         jobs = _jobs_on_graph(graph, ranks, op, sizes, asked, machine)
     else:
         jobs = _jobs_on_grid(pattern, ranks, dims, mesh, op, sizes, asked, machine)
-    rows = simulate_jobs(jobs, machine, every_rank)
+    rows = simulate_jobs(jobs, model, every_rank, goal)
     if json:
         output.print_json(json_row(row) for row in rows)
     else:
-        show(pattern or graph, rows, machine)
+        show(pattern or graph or from_goal, rows, machine)
 
 
 def _check_ranks(ranks: int) -> None:

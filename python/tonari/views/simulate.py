@@ -18,13 +18,13 @@ def show(title: str, rows: Sequence[Row], machine: str) -> None:
         console.print("No algorithm is expected to pay here; name one with --algorithms.")
         return
     job = rows[0].job
-    console.print(f"[bold]{escape(title)}[/]: {job.op} on {job.ranks:,} ranks\n")
+    console.print(f"[bold]{escape(title)}[/]: {job.op or 'GOAL'} on {job.ranks:,} ranks\n")
     table = output.table("algorithm", "block", "time", "events", "wall", "peak")
     for row in rows:
         name = row.job.algorithm + (f", {row.variant}" if row.variant else "")
         table.add_row(
             escape(name),
-            output.short_size(row.job.bytes),
+            "" if row.job.bytes is None else output.short_size(row.job.bytes),
             output.time(row.simulation.predicted_us),
             f"{row.simulation.events:,}",
             f"{row.wall_s:,.2f} s",
