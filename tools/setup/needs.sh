@@ -9,7 +9,9 @@ needs_of() { # target
     case $1 in
         build | demo | bench) NEEDS+=(mpi) ;;
         docs) NEEDS+=(docs_packages) ;;
-        test) NEEDS+=(checkers openmpi mpich abi intel gtest fftw fftw_mpi fortran nvcc) ;;
+        test)
+            NEEDS+=(checkers openmpi mpich abi intel gtest fftw fftw_mpi fortran nvcc abidiff)
+            ;;
         *) die "unknown target '$1': build, demo, bench, docs or test" ;;
     esac
     TARGET=$1
@@ -43,6 +45,7 @@ need_row() {
         fftw) echo "FFTW 3|libfftw3-dev|" ;;
         fftw_mpi) echo "FFTW 3 for MPI|libfftw3-mpi-dev|" ;;
         fortran) echo "a Fortran compiler|gfortran|" ;;
+        abidiff) echo "abidiff, which compares versions of the library|abigail-tools|" ;;
         nvcc) echo "nvcc 13, which compiles kernels for CUDA||PyPI: tools/requirements-cuda.txt" ;;
     esac
 }
@@ -56,6 +59,7 @@ has_pip() { "$VENV/bin/python" -c 'import pip' 2>/dev/null ||
 has_packages() { has_pins requirements.txt; }
 has_docs_packages() { has_pins requirements-docs.txt; }
 has_checkers() { has_pins requirements-test.txt; }
+has_abidiff() { has abidiff; }
 has_ninja() { has ninja || has ninja-build; }
 has_cxx() { find_cxx; }
 
@@ -110,7 +114,7 @@ has_nvcc() {
 }
 
 # What is not worth a refusal where nothing may be installed: tests are skipped without it.
-is_optional() { [ "$1" = nvcc ]; }
+is_optional() { [[ $1 = nvcc || $1 = abidiff ]]; }
 
 # Sets CXX_FOUND to the first compiler that takes C++20; one named by the user is the only
 # candidate.
