@@ -131,6 +131,18 @@ def environment(ranks: int) -> dict[str, str]:
     return ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": str(int(scarce))} | kept
 
 
+def libraries(mpi: Mpi) -> dict[str, str]:
+    """LD_LIBRARY_PATH, with the MPI that the launcher belongs to behind what is there: programs for
+    the standard ABI do not say where MPI lies."""
+    prefix = Path(mpi.mpiexec).resolve().parent.parent
+    folders = [prefix / name for name in ("lib", "lib64")]
+    found = [str(folder) for folder in folders if any(folder.glob("libmpi_abi.so*"))]
+    if mpi.name != "abi" or not found:
+        return {}
+    before = os.environ.get("LD_LIBRARY_PATH")
+    return {"LD_LIBRARY_PATH": ":".join([before, *found] if before else found)}
+
+
 def command(mpi: Mpi, ranks: int, hosts: int) -> list[str]:
     """What starts the ranks, up to the program."""
     if not hosts:
@@ -174,7 +186,7 @@ def launch(
     with tempfile.TemporaryDirectory(prefix="tonari-bench-") as folder:
         output = Path(folder) / "rows.json"
         full = [*command(mpi, ranks, hosts), str(mpi.program), *arguments, "--output", str(output)]
-        env = environment(ranks) | dict(variables or {})
+        env = environment(ranks) | libraries(mpi) | dict(variables or {})
         status, lines = _run(full, env, mpi.program.name, progress)
         if status != 0 or not output.is_file():
             raise Error(_complaint(lines, status, mpi.program.name), INTERNAL)
