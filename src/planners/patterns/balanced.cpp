@@ -2,6 +2,9 @@
 #include "planners/patterns/balanced.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -23,12 +26,38 @@ std::pair<double, double> schedule_time(const CommunicationMatrix& matrix,
                  price);
 }
 
-// Store and forward, thinned and leveled. Where all write to nearly all, a pattern has no shape to
-// find, and this is what remains.
-MessageSchedule from_topology(const CommunicationMatrix& matrix, const BalanceOptions& options) {
-  const int dimensions = std::min(options.stages, most_dimensions(matrix.ranks()));
-  return over_many_stages(matrix, options, store_and_forward(matrix, dimensions));
+int most_messages(const ScheduleMetrics& cost) {
+  return std::max(cost.most_sent, cost.most_received);
 }
+
+// Store and forward. Where all write to nearly all, a pattern has no shape to find, and this is
+// what remains.
+struct Mesh {
+  Mesh(const CommunicationMatrix& matrix, int stages)
+      : schedule(store_and_forward(matrix, std::min(stages, most_dimensions(matrix.ranks())))),
+        cost(schedule.metrics(matrix)),
+        words(static_cast<double>(matrix.statistics().words) / matrix.ranks()) {}
+
+  // All ranks have as many messages: there is nothing to thin or to level.
+  bool full() const { return cost.average_sent >= 0.98 * most_messages(cost); }
+
+  MessageSchedule leveled(const CommunicationMatrix& matrix, const BalanceOptions& options) const {
+    if (full() && cost.words <= options.words) return schedule;
+    return over_many_stages(matrix, options, schedule);
+  }
+  // Whether it does not become as good as another schedule: leveling takes a quarter off the
+  // busiest rank, seldom more, and little off one that has no more than the average.
+  bool stays_behind(const ScheduleMetrics& other, double price) const {
+    const double least = std::max(0.75 * most_messages(cost), 0.9 * cost.average_sent);
+    return std::isinf(price) ? most_messages(other) < least
+                             : most_messages(other) * price + other.words * words <
+                                   least * price + 0.8 * cost.words * words;
+  }
+
+  MessageSchedule schedule;
+  ScheduleMetrics cost;
+  double words;  // of the average rank, sent directly
+};
 
 std::vector<StagedEdge> pattern_edges(const CommunicationMatrix& matrix, int stages) {
   std::vector<StagedEdge> edges;
@@ -53,8 +82,11 @@ std::vector<StagedEdge> repeated_edges(const MessageSchedule& two, int stages) {
 }
 
 // Small patterns begin with all of their edges in all stages. From large ones two stages are
-// planned first, at a price at which most of what is worth a detour goes already.
-MessageSchedule from_pattern(const CommunicationMatrix& matrix, const BalanceOptions& options) {
+// planned first, at a price at which most of what is worth a detour goes already. Three stages have
+// some 0.6 to 0.7 times the messages of two: nothing, if that will be more than enough.
+std::optional<MessageSchedule> from_pattern(
+    const CommunicationMatrix& matrix, const BalanceOptions& options,
+    double enough = std::numeric_limits<double>::infinity()) {
   constexpr int most_repeated = 4;  // stages
   if (matrix.blocks() <= most_blocks_at_once)
     return over_many_stages(matrix, options, pattern_edges(matrix, options.stages));
@@ -62,21 +94,31 @@ MessageSchedule from_pattern(const CommunicationMatrix& matrix, const BalanceOpt
   first.price = std::min(options.price, 0.5 * static_cast<double>(matrix.statistics().words) /
                                             static_cast<double>(matrix.blocks()));
   MessageSchedule two = over_two_stages(matrix, first);
+  if (options.stages == 3 && 0.55 * most_messages(two.metrics(matrix)) > enough) return {};
   if (options.stages <= most_repeated)
     return over_many_stages(matrix, options, repeated_edges(two, options.stages));
   return over_many_stages(matrix, options, split_stages(matrix, options, std::move(two)));
 }
 
 MessageSchedule over_stages(const CommunicationMatrix& matrix, const BalanceOptions& options) {
-  if (options.price == 0) return from_pattern(matrix, options);
-  MessageSchedule regular = from_topology(matrix, options);
-  if (regular.metrics(matrix).words > options.words) return from_pattern(matrix, options);
+  if (options.price == 0) return *from_pattern(matrix, options);
+  const Mesh mesh(matrix, options.stages);
   const bool dense = matrix.statistics().average_sent > matrix.ranks() / 4.0;
-  if (dense && matrix.blocks() > most_blocks_at_once) return regular;
-  MessageSchedule other = from_pattern(matrix, options);
-  return schedule_time(matrix, regular, options.price) < schedule_time(matrix, other, options.price)
-             ? regular
-             : other;
+  const bool mesh_first = dense && matrix.blocks() > most_blocks_at_once;
+  std::optional<MessageSchedule> other;
+  if (!mesh_first) {
+    const bool may_give_up = std::isinf(options.price) && mesh.cost.words <= options.words;
+    other = may_give_up ? from_pattern(matrix, options, most_messages(mesh.cost))
+                        : from_pattern(matrix, options);
+    if (other && mesh.stays_behind(other->metrics(matrix), options.price)) return *other;
+  }
+  MessageSchedule regular = mesh.leveled(matrix, options);
+  if (regular.metrics(matrix).words > options.words)
+    return other ? *other : *from_pattern(matrix, options);
+  return other && schedule_time(matrix, *other, options.price) <=
+                      schedule_time(matrix, regular, options.price)
+             ? *other
+             : regular;
 }
 
 }  // namespace

@@ -37,7 +37,8 @@
 //
 // More than two stages begin with all edges of the pattern only where it is small. Else two stages
 // are planned first. Three and four stages begin with what they need, in several stages each; more
-// with their messages split in two, again and again (split_stages.hpp).
+// with their messages split in two, again and again (split_stages.hpp). The mesh is left out where
+// it would stay behind, and stays as it is where all its ranks have as many messages.
 //
 // Ways round lead over the ranks that have the fewest words to send so far. Two stages, the
 // default: time about blocks * degree, memory as the blocks above 2,048 ranks. More stages take

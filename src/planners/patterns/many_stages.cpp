@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <queue>
 
@@ -165,6 +166,7 @@ class Balancer {
       candidates_[edge.from].push_back(e);
       candidates_[ranks_ + edge.to].push_back(e);
     }
+    tried_.assign(edges.size(), false);
   }
 
   // Ends are 0 .. ranks - 1 for what ranks send, and the next ranks numbers for what they receive.
@@ -187,7 +189,7 @@ class Balancer {
   // The least useful quarter of the edges at this end. Returns false if none is left to try.
   bool thin(int end) {
     std::vector<EdgeNumber>& edges = candidates_[end];
-    std::erase_if(edges, [&](EdgeNumber e) { return !graph_.open(paths_.edge(e)) || kept(e); });
+    std::erase_if(edges, [&](EdgeNumber e) { return tried_[e]; });
     if (edges.empty()) return false;
     ranking_.clear();
     ranked_ += edges.size() * static_cast<std::size_t>(graph_.stages());
@@ -195,15 +197,11 @@ class Balancer {
     const std::size_t part = (ranking_.size() + 3) / 4;
     std::partial_sort(ranking_.begin(), ranking_.begin() + static_cast<std::ptrdiff_t>(part),
                       ranking_.end());
-    for (std::size_t k = 0; k < part; ++k)
-      if (!close(ranking_[k].second, price_)) keep(ranking_[k].second);
+    for (std::size_t k = 0; k < part; ++k) {
+      close(ranking_[k].second, price_);
+      tried_[ranking_[k].second] = true;
+    }
     return true;
-  }
-
-  bool kept(EdgeNumber e) const { return e < kept_.size() && kept_[e]; }
-  void keep(EdgeNumber e) {
-    if (e >= kept_.size()) kept_.resize(e + 1 + e / 2);
-    kept_[e] = true;
   }
 
   // How many pairs could go over this edge and one more, and the words on it.
@@ -220,8 +218,7 @@ class Balancer {
   // Leads all blocks on it elsewhere, if they have ways and these have at most `price` more words.
   bool close(EdgeNumber number, double price) {
     graph_.remove(paths_.edge(number));
-    const std::vector<BlockNumber> blocks = paths_.lists().blocks(number);
-    detours_.resize(std::max(detours_.size(), blocks.size()));
+    const std::vector<BlockNumber>& blocks = blocks_of(number);
     double more = 0;
     for (std::size_t k = 0; k < blocks.size(); ++k) {
       const bool found = graph_.find_path(matrix_.origin(blocks[k]), matrix_.target(blocks[k]),
@@ -233,6 +230,13 @@ class Balancer {
     }
     for (std::size_t k = 0; k < blocks.size(); ++k) paths_.lead(blocks[k], detours_[k]);
     return true;
+  }
+
+  // With room for a detour of each.
+  const std::vector<BlockNumber>& blocks_of(EdgeNumber number) {
+    paths_.lists().blocks(number, moving_);
+    detours_.resize(std::max(detours_.size(), moving_.size()));
+    return moving_;
   }
 
   double more_words(BlockNumber b, std::span<const StagedEdge> detour) const {
@@ -278,10 +282,14 @@ class Balancer {
         lightest_.emplace_back(paths_.lists().words(e), e);
       });
     }
-    std::sort(lightest_.begin(), lightest_.end());
     const int most = busy(end);
-    return std::any_of(lightest_.begin(), lightest_.end(),
-                       [&](const auto& edge) { return replace(edge.second, most); });
+    // mostly one of the first will do
+    std::make_heap(lightest_.begin(), lightest_.end(), std::greater<>());
+    for (; !lightest_.empty(); lightest_.pop_back()) {
+      std::pop_heap(lightest_.begin(), lightest_.end(), std::greater<>());
+      if (replace(lightest_.back().second, most)) return true;
+    }
+    return false;
   }
 
   // Closes it and opens others where blocks have no way, between ranks that have then less than
@@ -289,8 +297,7 @@ class Balancer {
   bool replace(EdgeNumber number, int most) {
     const StagedEdge old = paths_.edge(number);
     graph_.remove(old);
-    const std::vector<BlockNumber> blocks = paths_.lists().blocks(number);
-    detours_.resize(std::max(detours_.size(), blocks.size()));
+    const std::vector<BlockNumber>& blocks = blocks_of(number);
     std::vector<StagedEdge> opened;
     double more = 0;
     for (std::size_t k = 0; k < blocks.size(); ++k) {
@@ -375,7 +382,7 @@ class Balancer {
   Paths paths_;
   BitRows needs_, needed_by_;                        // the pattern, by row and by column
   std::vector<std::vector<EdgeNumber>> candidates_;  // by end
-  std::vector<bool> kept_;                           // by edge: cannot go
+  std::vector<char> tried_;                          // by edge: is gone, or cannot go
   std::vector<double> weights_;                      // by end
   // 1 / ranks of a rank's average words weigh as much as a tenth of a pair
   double word_weight_;
@@ -387,6 +394,7 @@ class Balancer {
   std::uint64_t most_work_ = 0, ranked_ = 0;  // all, and those for ranking edges
   std::vector<std::pair<double, EdgeNumber>> ranking_;
   std::vector<std::pair<std::uint64_t, EdgeNumber>> lightest_;
+  std::vector<BlockNumber> moving_;  // away from an edge that is to close
   std::vector<std::vector<StagedEdge>> detours_;
 };
 

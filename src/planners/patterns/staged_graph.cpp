@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace tonari {
 namespace {
@@ -49,6 +50,7 @@ StagedGraph::StagedGraph(int ranks, int stages)
       to_(near_) {}
 
 void StagedGraph::add(const StagedEdge& e) {
+  known_ = known_back_ = {};
   forward_[e.stage].set(e.from, e.to);
   backward_[e.stage].set(e.to, e.from);
   ++sent_[e.from];
@@ -56,6 +58,7 @@ void StagedGraph::add(const StagedEdge& e) {
 }
 
 void StagedGraph::remove(const StagedEdge& e) {
+  known_ = known_back_ = {};
   forward_[e.stage].clear(e.from, e.to);
   backward_[e.stage].clear(e.to, e.from);
   --sent_[e.from];
@@ -80,12 +83,16 @@ bool StagedGraph::find_short_path(int a, int b, Load load, std::vector<StagedEdg
 
 void StagedGraph::reach_near(int a) {
   work_ += forward_.size();
+  if (known_.rank == a) return;
+  known_ = {a};
   near_.clear_row(0);
   for (int s = 0; s < stages(); ++s) near_.assign_united(s + 1, s, forward_[s], a);
 }
 
 void StagedGraph::reach_near_back(int b) {
   work_ += backward_.size();
+  if (known_back_.rank == b) return;
+  known_back_ = {b};
   near_back_.clear_row(stages());
   for (int s = stages() - 1; s >= 0; --s) near_back_.assign_united(s, s + 1, backward_[s], b);
 }
@@ -137,6 +144,7 @@ bool StagedGraph::find_three(int a, int b, Load load, std::vector<StagedEdge>& p
 }
 
 void StagedGraph::reach_beyond() {
+  if (std::exchange(known_.beyond, true)) return;
   beyond_.clear_row(0);
   for (int s = 0; s + 2 < stages(); ++s) {
     beyond_.assign_united(s + 1, s, beyond_, s);
@@ -148,6 +156,7 @@ void StagedGraph::reach_beyond() {
 }
 
 void StagedGraph::reach_beyond_back() {
+  if (std::exchange(known_back_.beyond, true)) return;
   beyond_back_.clear_row(stages());
   for (int s = stages() - 1; s >= 2; --s) {
     beyond_back_.assign_united(s, s + 1, beyond_back_, s + 1);

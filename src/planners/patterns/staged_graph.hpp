@@ -68,6 +68,13 @@ class StagedGraph {
   // to_[s]: from where it can reach b in stages >= s, s >= first
   void spread_back(int first, int b);
 
+  // What near_, near_back_ and what lies beyond them are of; nothing once an edge comes or goes.
+  struct Known {
+    int rank = -1;
+    bool beyond = false;
+  };
+  Known known_, known_back_;
+
   std::vector<BitRows> forward_, backward_;
   std::vector<int> sent_, received_;
   std::uint64_t work_ = 0;
