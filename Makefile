@@ -16,7 +16,7 @@ python := $(BUILD)/venv/bin/python
 build := $(python) tools/build.py $(BUILD)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-all test-alone test-large test-conformance test-gpu bench docs install format clean distclean
+.PHONY: help build demo test test-all test-alone test-large test-conformance test-gpu bench docs wheel install format clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -70,6 +70,10 @@ docs: ## the documentation as a site, with tables and pictures made from the cod
 	@tools/setup.sh docs
 	@$(build) _tonari_core
 	@PYTHONPATH=python:$(BUILD)/python $(python) tools/site/build_site.py $(BUILD)/site
+
+wheel: ## a wheel that pip installs without a compiler, and the package of sources, in $(BUILD)/wheel
+	@tools/setup.sh wheel
+	@tools/wheel.sh $(BUILD) $(BUILD)/wheel
 
 install: build ## install library, headers and command line under PREFIX
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -4,7 +4,7 @@
 # is missing,
 # installs it, and configures CMake.
 #
-#   tools/setup.sh build|demo|bench|docs|test
+#   tools/setup.sh build|demo|bench|docs|test|wheel
 #
 # INSTALL=yes    system packages by apt-get where this user may install them, otherwise as `local`
 #                (default)
@@ -65,10 +65,12 @@ main() {
     [ ${#needed[@]} -eq 0 ] || [ "$INSTALL" != no ] || refuse "$1" "${needed[@]}"
     announce
     [ ${#MISSING[@]} -eq 0 ] || [ "$INSTALL" = no ] || install_missing
+    [ "$TARGET" != wheel ] || [ ${#MISSING[@]} -eq 0 ] ||
+        die "make wheel needs $(what_is "${MISSING[@]}"), which could not be installed here."
     leave_out "${MISSING[@]}"
-    configure
+    [ "$TARGET" = wheel ] || configure # pip has a build tree of its own
 }
 
 trap 'echo; exit 130' INT # also where the interrupted program answers it with an ordinary failure
-[ $# -eq 1 ] || die "usage: tools/setup.sh build|demo|bench|docs|test"
+[ $# -eq 1 ] || die "usage: tools/setup.sh build|demo|bench|docs|test|wheel"
 main "$1"

@@ -17,6 +17,7 @@ leave_out() { # needs...
             intel) echo "tests of that ABI under Intel MPI (PyPI: $(pin impi-rt))" ;;
             fftw) echo "the example fft3d and its tests: there is no FFTW (package libfftw3-dev)" ;;
             fftw_mpi) echo "the comparison of the example fft3d with FFTW's own MPI transform (package libfftw3-mpi-dev)" ;;
+            manylinux) echo "tests of the wheel of \`make wheel\` (tools/requirements-wheel.txt)" ;;
             abidiff) echo "the comparison with the last version (package abigail-tools)" ;;
             nvcc) echo "compiling the kernels for CUDA by nvcc (tools/requirements-cuda.txt)" ;;
             fortran) echo "tests of the Fortran module and its example: there is no Fortran compiler (package gfortran)" ;;

@@ -38,6 +38,7 @@ local_pip() { step "virtual environment with pip" make_venv; }
 
 local_packages() { install_pins "Python packages" requirements.txt; }
 local_checkers() { install_pins "Python packages of tests" requirements-test.txt; }
+local_manylinux() { install_pins "compiler for wheels" requirements-wheel.txt; }
 local_nvcc() { install_pins "nvcc" requirements-cuda.txt; }
 local_docs_packages() { install_pins "packages of the documentation" requirements-docs.txt; }
 

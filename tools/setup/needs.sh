@@ -10,9 +10,11 @@ needs_of() { # target
         build | demo | bench) NEEDS+=(mpi) ;;
         docs) NEEDS+=(docs_packages) ;;
         test)
-            NEEDS+=(checkers openmpi mpich abi intel gtest fftw fftw_mpi fortran nvcc abidiff)
+            NEEDS+=(checkers openmpi mpich abi intel gtest fftw fftw_mpi fortran nvcc)
+            NEEDS+=(manylinux abidiff)
             ;;
-        *) die "unknown target '$1': build, demo, bench, docs or test" ;;
+        wheel) NEEDS=(python pip packages checkers cmake ninja headers abi manylinux) ;;
+        *) die "unknown target '$1': build, demo, bench, docs, test or wheel" ;;
     esac
     TARGET=$1
 }
@@ -45,11 +47,13 @@ need_row() {
         fftw) echo "FFTW 3|libfftw3-dev|" ;;
         fftw_mpi) echo "FFTW 3 for MPI|libfftw3-mpi-dev|" ;;
         fortran) echo "a Fortran compiler|gfortran|" ;;
+        manylinux) echo "a compiler for wheels||PyPI: tools/requirements-wheel.txt" ;;
         abidiff) echo "abidiff, which compares versions of the library|abigail-tools|" ;;
         nvcc) echo "nvcc 13, which compiles kernels for CUDA||PyPI: tools/requirements-cuda.txt" ;;
     esac
 }
 need_what() { need_row "$1" | cut -d '|' -f 1; }
+what_is() { for need in "$@"; do need_what "$need"; done | paste -sd ';' | sed 's/;/; /g'; }
 need_debian() { need_row "$1" | cut -d '|' -f 2; }
 need_local() { need_row "$1" | cut -d '|' -f 3; }
 
@@ -60,6 +64,7 @@ has_packages() { has_pins requirements.txt; }
 has_docs_packages() { has_pins requirements-docs.txt; }
 has_checkers() { has_pins requirements-test.txt; }
 has_abidiff() { has abidiff; }
+has_manylinux() { has_pins requirements-wheel.txt; }
 has_ninja() { has ninja || has ninja-build; }
 has_cxx() { find_cxx; }
 
@@ -114,7 +119,7 @@ has_nvcc() {
 }
 
 # What is not worth a refusal where nothing may be installed: tests are skipped without it.
-is_optional() { [[ $1 = nvcc || $1 = abidiff ]]; }
+is_optional() { [[ $1 = nvcc || $1 = abidiff || $1 = manylinux && $TARGET = test ]]; }
 
 # Sets CXX_FOUND to the first compiler that takes C++20; one named by the user is the only
 # candidate.
