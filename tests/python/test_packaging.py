@@ -61,7 +61,7 @@ def test_spacks_recipe_has_the_variants_and_a_test() -> None:
     (recipe,) = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     calls = [node for node in ast.walk(recipe) if isinstance(node, ast.Call)]
     variants = {c.args[0].value for c in calls if getattr(c.func, "id", "") == "variant"}
-    assert variants == {"mpi", "python", "tests"}  # and fortran, when there is some
+    assert variants == {"mpi", "python", "fortran", "tests"}
     tests = [node.name for node in recipe.body if isinstance(node, ast.FunctionDef)]
     assert {"test_ring", "test_plan"} <= set(tests)
     files = re.findall(r'"((?:examples|packaging)/[^"]+)"', SPACK.read_text())

@@ -21,15 +21,18 @@ class Tonari(CMakePackage):
 
     variant("mpi", default=True, description="the library, for the MPI of the spec")
     variant("python", default=False, description="the command line, for planning without MPI")
+    variant("fortran", default=False, description="the tests of the Fortran module, too")
     variant("tests", default=False, description="what spack install --test=root runs")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
+    depends_on("fortran", type="build", when="+fortran")
     depends_on("cmake@3.24:", type="build")
     generator("ninja")
 
     conflicts("~mpi~python", msg="tonari without MPI and without Python is nothing")
     conflicts("+tests", when="~mpi", msg="the tests of MPI programs need MPI")
+    conflicts("+fortran", when="~mpi", msg="the Fortran module is that of the library")
     conflicts("%gcc@:11", msg="tonari is written in C++20")
     requires("platform=linux", msg="tonari uses Linux's shared memory")
 
@@ -47,6 +50,7 @@ class Tonari(CMakePackage):
     def cmake_args(self):
         args = [
             self.define_from_variant("TONARI_PYTHON", "python"),
+            self.define_from_variant("TONARI_FORTRAN", "fortran"),
             self.define_from_variant("TONARI_TESTS", "tests"),
             self.define("TONARI_EXAMPLES", False),
             self.define("TONARI_BENCHMARKS", False),
