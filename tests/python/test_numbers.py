@@ -35,8 +35,11 @@ NOT_MEASURED = {
     "docs/howto/gpu-memory.md": ["26 times"],
     "docs/performance.md": ["13 times", "50 us", "0.9 times"],
 }
-# A table by `tonari share`, which another command writes.
-OTHER_TABLES = {"docs/explanation/busy-ranks.md": ["scheme"]}
+# Tables of counts that come again exactly, by `tonari share` and by the command in front of them.
+OTHER_TABLES = {
+    "docs/explanation/busy-ranks.md": ["scheme"],
+    "docs/howto/simulate.md": ["schedules"],
+}
 
 
 def text_of(page: Path) -> str:
