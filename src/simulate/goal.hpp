@@ -14,7 +14,7 @@
 // Calculations are in nanoseconds. A tag is the place of the receive in its rank's program.
 #pragma once
 
-#include <iosfwd>
+#include <ostream>
 #include <string>
 
 #include "simulate/machine.hpp"

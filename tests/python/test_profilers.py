@@ -217,7 +217,8 @@ def test_calls_after_an_error_handler_has_left_one(there: Path, mpi: str) -> Non
     """They do not come back from a tool, though the call that was left has not ended."""
     Path("leaves.c").write_text(LEAVES)
     subprocess.run([built.c_compiler(MPIS[mpi]), "leaves.c", "-o", "leaves"], check=True)
-    launch = [MPIS[mpi]["mpiexec"], "-n", "2", "env", f"LD_PRELOAD={preload.before(preload.library_for(mpi))}"]
+    library = preload.before(preload.library_for(mpi))
+    launch = [MPIS[mpi]["mpiexec"], "-n", "2", "env", f"LD_PRELOAD={library}"]
     variables = ANY_RANKS | {"TONARI_PRELOAD": "native", "TONARI_RUN_REPORT": str(there)}
     subprocess.run([*launch, "./leaves"], check=True, timeout=PATIENCE, env=os.environ | variables)
     calls = Counter[str]()

@@ -32,8 +32,8 @@ pytestmark = [
 def run(ranks: int, command: list[str], folder: Path, preloaded: bool) -> Any:
     """What the job prints, and its calls by function: {calls, through_tonari}."""
     assert MPI
-    library = Path(MPI["bin"]).parent / "lib" / preload.LIBRARY
-    words = [f"LD_PRELOAD={preload.before(library)}", f"TONARI_RUN_REPORT={folder}", "TONARI_PRELOAD=tonari"]
+    library = preload.before(Path(MPI["bin"]).parent / "lib" / preload.LIBRARY)
+    words = [f"LD_PRELOAD={library}", f"TONARI_RUN_REPORT={folder}", "TONARI_PRELOAD=tonari"]
     words = words if preloaded else []
     environment = ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1"} | os.environ
     environment = {k: v for k, v in environment.items() if not k.startswith("PYTHON")}
