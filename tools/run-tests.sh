@@ -28,6 +28,8 @@ in_short_slices() { "$python" "$source/tools/short_slices.py" "$@"; }
 
 in_short_slices ctest --test-dir "$build" --output-on-failure --no-tests=error -j 2 \
     "${labels[@]}" 2>&1 | tee "$logs/ctest.txt" || status=1
+took="CTest $SECONDS s"
+since=$SECONDS
 
 # Three at a time, since much of their time is waiting for jobs to start and end. What else would
 # run beside them gets the processor whenever a rank that waits gives it away, and slows down jobs.
@@ -47,10 +49,13 @@ if grep -qs Python.h "$left_out"; then
 else
     run_pytest 2>&1 | tee "$logs/pytest.txt" || status=1
 fi
+took+=", pytest $((SECONDS - since)) s"
+since=$SECONDS
 
 sanitized() { [ "${1:-}" = more ] && ! grep -qs GoogleTest "$left_out"; }
 if sanitized "$@"; then
     "$source/tools/run-sanitized.sh" 2>&1 | tee "$logs/sanitized.txt" || status=1
+    took+=", sanitizers and their build $((SECONDS - since)) s"
 fi
 
 # A test that only `make test-all` does not skip is found by looking at both.
@@ -69,6 +74,7 @@ echo
         echo "ctest: no summary, see $logs/ctest.txt"
     ! sanitized "$@" ||
         sed -n "/^sanitizers: not run/p; s/.*tests passed.*/Sanitized: &/p" "$logs/sanitized.txt"
+    echo "Time: $took"
     tail -n 1 "$logs/pytest.txt"
 } | tee "$logs/summary.txt"
 exit $status
