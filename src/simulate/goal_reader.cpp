@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <fstream>
 #include <iterator>
@@ -8,12 +7,15 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/classic.hpp"
 #include "base/error.hpp"
 #include "simulate/goal.hpp"
 #include "simulate/schedule_builder.hpp"
 
 namespace tonari::sim {
 namespace {
+
+bool begins_a_label(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 constexpr std::uint64_t most_nanoseconds = longest_time / nanosecond / 4;
 constexpr std::uint64_t most_ranks = (std::uint64_t{1} << 30) - 1;
@@ -64,8 +66,7 @@ class Words {
   }
   std::string_view label() {
     const std::string_view found = word_;
-    if (found.empty() || !(std::isalpha(static_cast<unsigned char>(found[0]))))
-      wrong("a label such as l1 is expected");
+    if (found.empty() || !begins_a_label(found[0])) wrong("a label such as l1 is expected");
     next();
     return found;
   }
@@ -208,7 +209,7 @@ Schedule read_goal(const std::string& text, const std::string& name) {
 }
 
 Schedule read_goal_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
+  Classic<std::ifstream> in(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   if (!in.is_open() || in.bad())
     fail(Errc::file, path, ": cannot be read; name a readable file with a GOAL schedule");

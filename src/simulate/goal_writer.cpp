@@ -5,6 +5,7 @@
 #include <ostream>
 #include <string>
 
+#include "base/classic.hpp"
 #include "base/error.hpp"
 #include "simulate/goal.hpp"
 #include "simulate/places.hpp"
@@ -71,7 +72,7 @@ void write_goal(std::ostream& out, const Schedule& schedule) {
 
 void write_goal_file(const std::string& path, const Schedule& schedule) {
   const std::string part = path + ".part";
-  std::ofstream out(part);
+  Classic<std::ofstream> out(part);
   if (out) write_goal(out, schedule);
   out.close();
   if (out && std::rename(part.c_str(), path.c_str()) == 0) return;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topology/packed_offsets.hpp"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -33,6 +37,17 @@ __attribute__((always_inline)) inline std::uint32_t pack(const int* __restrict f
 }
 
 #if defined(__x86_64__)
+// Asked of the processor itself: what compilers have for it (__builtin_cpu_supports) cannot be
+// linked into a shared library by all of them.
+bool has_avx2() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned kept_by_the_system = 1u << 27, avx2 = 1u << 5, wide_registers = 6;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & kept_by_the_system)) return false;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & avx2)) return false;
+  __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+  return (a & wide_registers) == wide_registers;
+}
+
 __attribute__((target("avx2"))) std::uint32_t pack_wide(const int* from, std::size_t count,
                                                         std::int8_t* to) {
   return pack(from, count, to);
@@ -41,7 +56,8 @@ __attribute__((target("avx2"))) std::uint32_t pack_wide(const int* from, std::si
 
 bool fits(const int* from, std::size_t count, std::int8_t* to) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return pack_wide(from, count, to) < 256;
+  static const bool wide = has_avx2();
+  if (wide) return pack_wide(from, count, to) < 256;
 #endif
   return pack(from, count, to) < 256;
 }

@@ -106,6 +106,33 @@ TEST(MpiBspComm, LongMailIsCut) {
   }
 }
 
+// What was sent before is exchanged as if the message had not been tried.
+TEST(MpiBspComm, AMessageWithoutMemoryIsNotHalfSent) {
+  const OwnedComm comm(duplicate());
+  MpiBspComm bsp(comm.get());
+  const std::vector<Word> words(1000, 7);
+  int failures = 0;
+  for (long k = 1; k <= 4; ++k) {
+    const int to = (world_rank() + 1) % world_size();
+    bsp.send(0, to, {k, world_rank()});
+    test::fail_allocation(k);
+    try {
+      for (int more = 0; more < 8; ++more) bsp.send(0, to, words);
+    } catch (const std::bad_alloc&) {
+      ++failures;
+    }
+    test::fail_allocation(0);
+    bsp.exchange();
+    ASSERT_GE(bsp.inbox(0).size(), 1u);
+    EXPECT_EQ(bsp.inbox(0)[0].words[0], k);
+    for (const BspMessage& message : bsp.inbox(0).subspan(1)) {
+      ASSERT_EQ(message.words.size(), words.size());
+      EXPECT_EQ(message.words.back(), 7);
+    }
+  }
+  EXPECT_GT(failures, 2);
+}
+
 // Some ranks are much faster than others: their messages for the next exchange come while others
 // are still in this one.
 TEST(MpiBspComm, FastRanksDoNotDisturbSlowOnes) {

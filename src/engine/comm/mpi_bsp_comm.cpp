@@ -37,8 +37,14 @@ void MpiBspComm::send(std::size_t k, std::int32_t to, std::span<const Word> word
   if (k != 0 || to < 0 || to >= ranks_)
     fail(Errc::internal, "a message for rank ", to, " of ", ranks_);
   Stream& stream = outgoing_[to];
-  stream.push_back(static_cast<Word>(words.size()));
-  stream.insert(stream.end(), words.begin(), words.end());
+  const std::size_t before = stream.size();
+  try {
+    stream.push_back(static_cast<Word>(words.size()));
+    stream.insert(stream.end(), words.begin(), words.end());
+  } catch (...) {
+    stream.resize(before);  // what was sent earlier may still be exchanged
+    throw;
+  }
 }
 
 // A rank enters the agreement when its own messages are being received. So once it is complete,

@@ -18,8 +18,9 @@ LocalBspComm::LocalBspComm(int ranks) : begin_(ranks, 0), count_(ranks, 0) {
 void LocalBspComm::send(std::size_t k, std::int32_t to, std::span<const Word> words) {
   if (to < 0 || to >= ranks_)
     fail(Errc::internal, "rank ", k, " puts a message for rank ", to, " of ", ranks_);
-  posted_.push_back({here_[k], to, words_.size(), words.size()});
+  const std::size_t begin = words_.size();
   words_.insert(words_.end(), words.begin(), words.end());
+  posted_.push_back({here_[k], to, begin, words.size()});  // last: without memory nothing is sent
 }
 
 void LocalBspComm::exchange() {
