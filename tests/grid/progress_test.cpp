@@ -29,7 +29,7 @@ void expect_driven(const Geometry& g, int storage, const char* halo) {
     must(tonari_wait(requests[round % 2]));
   }
   for (tonari_request& request : requests) must(tonari_request_free(&request));
-  EXPECT_EQ(threads(), before);
+  EXPECT_EQ(threads_left(before), before);
 }
 
 TEST(GridProgress, EveryKindProceedsWhileTheProgramComputes) {

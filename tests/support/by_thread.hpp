@@ -3,6 +3,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <sched.h>
 
 #include <chrono>
 #include <filesystem>
@@ -19,6 +20,12 @@ inline bool several_threads_may_call_mpi() {
 inline int threads() {
   return static_cast<int>(std::distance(std::filesystem::directory_iterator("/proc/self/task"),
                                         std::filesystem::directory_iterator()));
+}
+
+// As many as there are once so many are left. One that has ended is listed for a moment longer.
+inline int threads_left(int expected) {
+  for (int looks = 0; threads() != expected && looks < 100'000; ++looks) sched_yield();
+  return threads();
 }
 
 // Whether it becomes true while the program calls nobody: f only looks at memory.
