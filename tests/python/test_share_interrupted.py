@@ -4,18 +4,13 @@ out, with status 130, and without half files."""
 
 from __future__ import annotations
 
-import os
-import pty
-import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import PLAIN
+from terminal import interrupted_when
 from tonari.commands.share import write_front
 from tonari.communication import Communication
 from tonari.interruptible import Interrupted, run
@@ -46,49 +41,12 @@ def matrix_file(path: Path, one: Communication) -> str:
     return str(path)
 
 
-def read_until(terminal: int, text: str) -> str:
-    """What a terminal shows until the text comes."""
-    shown = ""
-    while text not in shown:
-        got = os.read(terminal, 1 << 16).decode(errors="replace")
-        assert got, f"ended without '{text}': {shown}"
-        shown += got
-    return shown
-
-
-def rest(terminal: int) -> str:
-    shown = ""
-    while True:
-        try:
-            got = os.read(terminal, 1 << 16).decode(errors="replace")
-        except OSError:  # its other end is closed
-            return shown
-        if not got:
-            return shown
-        shown += got
-
-
 def test_ctrl_c_ends_the_front_at_once(tmp_path):
     path = matrix_file(tmp_path / "m.mtx", pattern(256, 60))
-    outer, inner = pty.openpty()
-    command = [sys.executable, "-m", "tonari", "share", path, "--communication", "--front"]
     made = tmp_path / "out.json"
-    with subprocess.Popen(
-        [*command, "--output", str(made)],
-        stdout=subprocess.PIPE,
-        stderr=inner,
-        env=os.environ | PLAIN | {"TERM": "xterm", "COLUMNS": "100"},
-    ) as share:
-        os.close(inner)
-        read_until(outer, "planning for 256 ranks, the front")
-        share.send_signal(signal.SIGINT)
-        begin = time.monotonic()
-        end = rest(outer)
-        assert share.stdout is not None
-        assert share.stdout.read() == b""
-        assert share.wait() == 130
-    assert time.monotonic() - begin < 20  # the front takes longer, many times over on busy cores
-    os.close(outer)
+    command = ["share", path, "--communication", "--front", "--output", str(made)]
+    end, seconds = interrupted_when(command, "planning for 256 ranks, the front")
+    assert seconds < 20  # the front takes longer, many times over on busy cores
     last = end.strip().splitlines()[-1]
     assert "tonari: stopped; " in last
     assert last.endswith("points of the front are not planned")

@@ -4,18 +4,14 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import signal
 import subprocess
 import sys
 from pathlib import Path
 from unittest import mock
 
 import pytest
-from command_line import PLAIN, fits, printed, refused
-from test_share_interrupted import read_until, rest
-
+from command_line import fits, printed, refused
+from terminal import interrupted_when
 from tonari.grids import balanced_dims
 
 SOURCE = Path(__file__).resolve().parents[2]
@@ -140,22 +136,9 @@ def test_what_needs_more_memory_is_refused_before_it_begins(tonari):
 
 
 def test_ctrl_c_ends_it_at_once():
-    outer, inner = pty.openpty()
-    command = [sys.executable, "-m", "tonari", "simulate", "moore:3:1", "--ranks", "1000000"]
-    with subprocess.Popen(
-        [*command, "--every-rank", "--algorithms", "linear,torus"],
-        stdout=subprocess.PIPE,
-        stderr=inner,
-        env=os.environ | PLAIN | {"TERM": "xterm", "COLUMNS": "100"},
-    ) as running:
-        os.close(inner)
-        read_until(outer, "linear on 1,000,000 ranks")
-        running.send_signal(signal.SIGINT)
-        end = rest(outer)
-        assert running.stdout is not None
-        assert running.stdout.read() == b""
-        assert running.wait() == 130
-    os.close(outer)
+    command = ["simulate", "moore:3:1", "--ranks", "1000000", "--every-rank"]
+    command += ["--algorithms", "linear,torus"]
+    end, _ = interrupted_when(command, "linear on 1,000,000 ranks")
     assert "tonari: stopped; 2 of 2 simulations are not finished" in end
 
 

@@ -33,6 +33,26 @@ Mpi = Annotated[
 Machine = Annotated[
     str, typer.Option(metavar="FILE", help="LogGP parameters; default: a generic machine.")
 ]
+Pattern = Annotated[
+    str,
+    typer.Argument(
+        help="moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets, "
+        "one per line.",
+        show_default=False,
+        autocompletion=values(*GRIDS),
+    ),
+]
+OF_BLOCKS = ("alltoall", "allgather")
+Blocks = Annotated[
+    str,
+    typer.Option(
+        "--op",
+        metavar="OP",
+        help="alltoall: a block for every neighbor; allgather: one block for all.",
+        autocompletion=values(*OF_BLOCKS),
+    ),
+]
+Mesh = Annotated[bool, typer.Option("--mesh", help="No dimension is periodic.")]
 Repeat = Annotated[
     int, typer.Option(min=1, max=100, metavar="N", help="Repeat everything N times.")
 ]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tonari import output
-from tonari.commands.options import GRIDS, Json, Machine, one_of
+from tonari.commands.options import OF_BLOCKS, Blocks, Json, Machine, Mesh, Pattern, one_of
 from tonari.commands.plan_graph import GraphOptions, plan_graph
 from tonari.completion import values
 from tonari.core import core
@@ -18,7 +18,6 @@ from tonari.report import json_row, make_report, prove_plans
 from tonari.sizes import parse_size
 from tonari.views.plan import show
 
-PATTERNS = "moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets, one per line."
 DIMS = "Ranks along each dimension; default: large enough that nothing wraps around."
 GRAPH = (
     "Instead of a pattern: an edge list, a METIS graph (.graph) or a Matrix Market file, plain "
@@ -33,10 +32,6 @@ STORAGE = (
     "Where forwarded blocks wait: separate, each in scratch memory of its own, or alternate, "
     "which takes less memory."
 )
-OP = "alltoall: a block for every neighbor; allgather: one block for all."
-
-
-OPERATIONS = ("alltoall", "allgather")
 STORAGES = ("separate", "alternate")
 
 
@@ -46,18 +41,14 @@ def register(app: typer.Typer) -> None:
 
 
 def plan(
-    pattern: Annotated[
-        str, typer.Argument(help=PATTERNS, show_default=False, autocompletion=values(*GRIDS))
-    ] = "",
+    pattern: Pattern = "",
     graph: Annotated[str, typer.Option("--graph", metavar="FILE", help=GRAPH)] = "",
     ranks: Annotated[int | None, typer.Option(min=1, metavar="P", help=RANKS)] = None,
     node_ranks: Annotated[int, typer.Option(min=1, metavar="N", help=NODE_RANKS)] = 1,
     weights: Annotated[bool, typer.Option("--weights", help=WEIGHTS)] = False,
-    op: Annotated[
-        str, typer.Option(metavar="OP", help=OP, autocompletion=values(*OPERATIONS))
-    ] = "alltoall",
+    op: Blocks = "alltoall",
     dims: Annotated[str, typer.Option(metavar="4x4x4", help=DIMS)] = "",
-    mesh: Annotated[bool, typer.Option("--mesh", help="No dimension is periodic.")] = False,
+    mesh: Mesh = False,
     periodic: Annotated[
         str, typer.Option(metavar="1,0,1", help="Which dimensions are periodic.")
     ] = "",
@@ -102,7 +93,7 @@ def plan(
     if bool(pattern) == bool(graph):
         raise typer.BadParameter("give either a pattern or --graph FILE")
     block = parse_size(bytes, "--bytes")
-    one_of("--op", op, OPERATIONS)
+    one_of("--op", op, OF_BLOCKS)
     one_of("--storage", storage, STORAGES)
     algorithm = core().current_name(algorithm)
     if graph:

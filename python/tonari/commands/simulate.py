@@ -9,9 +9,8 @@ from typing import Annotated
 import typer
 
 from tonari import interruptible, output
-from tonari.commands.options import GRIDS, Json, Machine, one_of
-from tonari.commands.plan import DIMS, OP, OPERATIONS, PATTERNS
-from tonari.completion import values
+from tonari.commands.options import OF_BLOCKS, Blocks, Json, Machine, Mesh, Pattern, one_of
+from tonari.commands.plan import DIMS
 from tonari.core import core
 from tonari.errors import ARGUMENT, Error
 from tonari.graph_report import make_question
@@ -49,16 +48,12 @@ def register(app: typer.Typer) -> None:
 
 
 def simulate(
-    pattern: Annotated[
-        str, typer.Argument(help=PATTERNS, show_default=False, autocompletion=values(*GRIDS))
-    ] = "",
+    pattern: Pattern = "",
     graph: Annotated[str, typer.Option("--graph", metavar="FILE", help=GRAPH)] = "",
     ranks: Annotated[int | None, typer.Option(min=1, metavar="P", help=RANKS)] = None,
     dims: Annotated[str, typer.Option(metavar="4x4x4", help=DIMS.split(";")[0] + ".")] = "",
-    mesh: Annotated[bool, typer.Option("--mesh", help="No dimension is periodic.")] = False,
-    op: Annotated[
-        str, typer.Option(metavar="OP", help=OP, autocompletion=values(*OPERATIONS))
-    ] = "alltoall",
+    mesh: Mesh = False,
+    op: Blocks = "alltoall",
     bytes: Annotated[
         str, typer.Option(metavar="SIZE,SIZE,...", help="Sizes of a block, such as 64 or 4KiB.")
     ] = "64",
@@ -86,7 +81,7 @@ def simulate(
     """
     if [bool(pattern), bool(graph), bool(from_goal)].count(True) != 1:
         raise typer.BadParameter("give a pattern, --graph FILE or --from-goal FILE")
-    one_of("--op", op, OPERATIONS)
+    one_of("--op", op, OF_BLOCKS)
     model = read_machine(machine, seed)
     _check_ranks(ranks or 1)
     sizes = [parse_size(size, "--bytes") for size in bytes.split(",")]
