@@ -287,7 +287,31 @@ def thesis(rows: Rows) -> list[list[str]]:
     return lines
 
 
-TABLES: dict[str, Callable[[Rows], list[list[str]]]] = {"busy-ranks": simulated, "thesis": thesis}
+def real_programs(rows: Rows) -> list[list[str]]:
+    """Medians: of a program with several exchanges, the least and the largest one."""
+    lines = [["program", "measured", "MPI", "ranks", "by the MPI", "by tonari"]]
+    for (program, unit, mpi, ranks), members in groupby(rows.of("real-programs"), _measured):
+        found = list(members)
+        many = f"us, {len(found)} exchanges" if len(found) > 1 else unit
+        medians = [
+            said(row[whose].partition(" ")[0] for row in found)
+            for whose in ("by the MPI", "by tonari")
+        ]
+        lines.append([program, many, mpi, ranks, *medians])
+    return lines
+
+
+def _measured(row: Row) -> tuple[str, str, str, str]:
+    program, _, _ = row["program"].partition(",")
+    unit = "us, an exchange" if "message" in row["measured"] else row["measured"]
+    return program, unit, row["MPI"], row["ranks"]
+
+
+TABLES: dict[str, Callable[[Rows], list[list[str]]]] = {
+    "busy-ranks": simulated,
+    "thesis": thesis,
+    "real-programs": real_programs,
+}
 
 
 def as_markdown(lines: list[list[str]]) -> str:

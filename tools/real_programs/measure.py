@@ -34,6 +34,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILD = Path(os.environ.get("TONARI_BUILD") or ROOT / "build").absolute()
 COLUMNS = ("program", "measured", "MPI", "ranks", "runs", "by the MPI", "by tonari")
+MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
 Row = dict[str, str]
 
 
@@ -182,7 +183,7 @@ def poisson(options: argparse.Namespace) -> list[Row]:
 def row(options: argparse.Namespace, *cells: str) -> Row:
     """cells: program, what is measured, by the MPI, by tonari."""
     program, measured, native, ours = cells
-    job = [options.mpi, str(options.ranks), str(options.runs)]
+    job = [MPIS[options.mpi], str(options.ranks), str(options.runs)]
     return dict(zip(COLUMNS, [program, measured, *job, native, ours], strict=True))
 
 
@@ -193,7 +194,7 @@ def parsed(words: Sequence[str] | None) -> argparse.Namespace:
     def kind(name: str, call: Callable[[argparse.Namespace], list[Row]]) -> argparse.ArgumentParser:
         made = kinds.add_parser(name)
         made.set_defaults(call=call)
-        made.add_argument("--mpi", choices=["openmpi", "mpich"], default="openmpi")
+        made.add_argument("--mpi", choices=list(MPIS), default="openmpi")
         made.add_argument("--ranks", type=int, default=4)
         made.add_argument("--runs", type=int, default=5)
         return made
