@@ -15,6 +15,11 @@ void PackedExchange::give_up(DeviceStream by) noexcept {
   // There is none if the start has failed before.
   if (std::exchange(waited_, started_) != started_)
     (void)error_of([&] { device_.wait_event(own_, parities_[started_ % 2].packed); });
+  // Peers may have written the same flags, so nothing else waits for those of `by`.
+  (void)error_of([&] {
+    device_.record(by, unpacked_);
+    device_.wait_event(own_, unpacked_);
+  });
   (void)error_of([&] { device_.record(own_, unpacked_); });
 }
 

@@ -201,6 +201,38 @@ TEST(PackedExchange, GivingUpLetsStepsGoOn) {
   }
 }
 
+// Its peer has written the same flags meanwhile, so nothing waits for those that it writes itself.
+// Once it is complete, no stream uses its memory all the same, in any order.
+TEST(PackedExchange, GivingUpLeavesNothingInAStream) {
+  SimulatedOptions options = alone();
+  options.memory = 1 << 13;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Pair p(options, seed);
+    {
+      PackedExchange exchange(p.device, 0, 0, {p.message(1, 8)}, {p.message(1, 0)});
+      PackedExchange other(p.device, 0, 1, {p.message(0, 24)}, {p.message(0, 16)});
+      const PackedOffers offers{{0, exchange.offer()}, {1, other.offer()}};
+      exchange.connect(offers);
+      other.connect(offers);
+      exchange.start_on(p.first);
+      other.start_on(p.second);
+      other.wait_on(p.second);
+      p.device.synchronize(p.second);
+      other.leave();
+      exchange.wait_on(p.first);
+      exchange.give_up(p.holding);
+      bool there = false, here = false;  // each look runs some of the streams
+      for (int polls = 0; polls < 10'000 && !(there && here); ++polls) {
+        there = there || other.complete();
+        here = here || exchange.complete();
+      }
+      ASSERT_TRUE(there && here) << seed;
+      exchange.close(), other.close();
+    }
+    p.device.free(p.device.allocate(MemoryKind::device, 0, options.memory - Pair::bytes));
+  }
+}
+
 // Both ends must count steps alike.
 TEST(PackedExchange, RefusesPeersWithOtherSteps) {
   Pair p;
