@@ -11,10 +11,11 @@
 //   sender:   for each part may_write until it says yes, then written; at the end sent, likewise
 //   receiver: for each part arrived until it says yes, then taken
 // `taken` of a message comes before `arrived` of the next one, at the latest when that exchange is
-// started. No exchange is started before `sent` was true, so one place may do at the sender. The
-// engine asks while the rank tests or waits: an edge that moves bytes itself does so when it is
-// asked. Only a yes counts as progress; between others a rank may sleep, so who moves long messages
-// bit by bit should have parts. No edge is for an empty message or for one to its own rank.
+// started: a message of one part stays where it arrived while its blocks are passed on or viewed.
+// No exchange is started before `sent` was true, so one place may do at the sender. The engine asks
+// while the rank tests or waits: an edge that moves bytes itself does so when it is asked. Only a
+// yes counts as progress; between others a rank may sleep, so who moves long messages bit by bit
+// should have parts. No edge is for an empty message or for one to its own rank.
 #pragma once
 
 #include <array>
