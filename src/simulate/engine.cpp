@@ -1,64 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What waits at a rank stands in four queues, by what it needs. The first of a queue goes before
-// the others of it, so only the best of four is an event of the queue of all ranks:
-//
-//   work    processor                       calculations, sends that pass no interface
-//   out     processor, sending interface    sends
-//   local   processor                       messages that have passed no interface
-//   in      processor, receiving interface  messages
 #include "simulate/engine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/hash.hpp"
 #include "simulate/event_queue.hpp"
+#include "simulate/noise.hpp"
 #include "simulate/places.hpp"
+#include "simulate/slots.hpp"
+#include "simulate/ties.hpp"
+#include "simulate/unmatched.hpp"
 
 namespace tonari::sim {
 namespace {
 
-constexpr std::uint32_t nothing = ~std::uint32_t{0};
-enum Waiting : std::uint8_t { work, out, local, in, queues };
 enum What : std::uint32_t { wake, arrives, posts };  // of a rank, a message, a receive
 constexpr std::uint32_t id_bits = 30;
-
-struct Slot {
-  std::uint32_t order = 0;        // the number given when it became ready, or its message was sent
-  std::uint32_t next = nothing;   // in its queue
-  std::uint32_t waits : 28 = 0;   // for so many steps
-  std::uint32_t posted : 1 = 0;   // a receive that waits for its message
-  std::uint32_t arrived : 1 = 0;  // its message was taken before it was posted
-};
-
-struct Rank {
-  Ticks free = 0;           // from when the processor is free
-  Ticks wake_time = never;  // its event
-  std::uint32_t wake_order = 0;
-  std::array<std::uint32_t, queues> head{nothing, nothing, nothing, nothing};
-  std::array<std::uint32_t, queues> tail{};
-};
-
-// Of schedules whose messages meet when they come, as MPI's do: lists of slots per rank.
-struct Unmatched {
-  std::uint32_t head = nothing, tail = nothing;
-};
 
 struct Turn {  // the next of a rank
   Ticks time = never;
   std::uint32_t order = 0;
   std::uint8_t queue = queues;
 };
-
-std::uint64_t mixed(std::uint64_t seed, std::uint64_t rank) {
-  std::uint64_t x = seed * 0x9e3779b97f4a7c15 + rank;  // SplitMix64
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-  x = (x ^ x >> 27) * 0x94d049bb133111eb;
-  return x ^ x >> 31;
-}
 
 // The longest that most events lie ahead.
 Ticks ahead_of(const Schedule& schedule, const Machine& m) {
@@ -98,14 +63,13 @@ class Simulated final : public Engine {
         machine_(machine),
         places_(schedule),
         matched_(schedule.matched),
-        watch_(watch),
         events_(ahead_of(schedule, machine)),
         ranks_(schedule.ranks),
         slots_(schedule.total_steps()),
         out_free_((schedule.ranks - 1) / machine.ranks_per_nic + 1),
-        in_free_(out_free_.size()) {
-    if (!matched_) expected_.resize(schedule.ranks), early_.resize(schedule.ranks);
-    if (watch_) step_made_.resize(slots_.size()), message_made_.resize(slots_.size());
+        in_free_(out_free_.size()),
+        unmatched_(matched_ ? 0 : schedule.ranks),
+        ties_(watch, slots_.size()) {
     for (Id rank = 0; rank < schedule.ranks; ++rank) start(rank);
     at_start_ = false;
   }
@@ -120,7 +84,7 @@ class Simulated final : public Engine {
   }
 
   std::uint64_t steps_done() const override { return done_; }
-  bool tied() const override { return tied_; }
+  bool tied() const override { return ties_.tied(); }
   Outcome outcome() const override {
     Outcome found{0, slots_.size() + sent_};
     for (const Rank& rank : ranks_) found.end = std::max(found.end, rank.free);
@@ -158,7 +122,7 @@ class Simulated final : public Engine {
       case arrives:
         return arrived(id, event);
       default:
-        if (watch_) watch(step_made_[id], false);
+        if (ties_.watching()) ties_.goes(now_, ties_.made(id, false), false);
         return post(places_.rank_of(id), id);
     }
   }
@@ -186,7 +150,8 @@ class Simulated final : public Engine {
       if (q == out) time = std::max(time, out_free_[nic(rank)]);
       if (q == in) time = std::max(time, in_free_[nic(rank)]);
       const Id order = slots_[r.head[q]].order;
-      if (watch_ && turn.queue < queues && time == turn.time) compare(r, q, turn.queue);
+      if (ties_.watching() && turn.queue < queues && time == turn.time)
+        ties_.compare(r.head[q], q >= local, r.head[turn.queue], turn.queue >= local);
       if (time < turn.time || (time == turn.time && order < turn.order)) turn = {time, order, q};
     }
     return turn;
@@ -216,7 +181,8 @@ class Simulated final : public Engine {
       Rank& r = ranks_[rank];
       const Id slot = r.head[turn.queue];
       r.head[turn.queue] = slots_[slot].next;
-      if (watch_) watch(made(turn.queue, slot), turn.queue >= local);
+      const bool message = turn.queue >= local;
+      if (ties_.watching()) ties_.goes(now_, ties_.made(slot, message), message);
       perform(rank, turn.queue, slot);
     }
     schedule(rank);
@@ -227,7 +193,7 @@ class Simulated final : public Engine {
     const Id k = places_.index(rank, slot);
     const Step& step = places_.step(rank, k);
     if (step.act == Act::send) return send(rank, k, step, slot);
-    ranks_[rank].free = after_noise(rank, step.size);
+    ranks_[rank].free = after_noise(machine_.noise, rank, now_, step.size);
     started(rank, k);
     completed(rank, k);
     release(rank, ready_);
@@ -248,15 +214,15 @@ class Simulated final : public Engine {
     Rank& r = ranks_[rank];
     const Id order = slots_[slot].order;
     if (r.head[queue] == nothing || slots_[r.tail[queue]].order < order) {
-      if (watch_ && r.head[queue] != nothing && message_made_[r.tail[queue]] == message_made_[slot])
-        tied_ = true;
+      if (ties_.watching() && r.head[queue] != nothing)
+        ties_.compare(r.tail[queue], true, slot, true);
       return append(rank, queue, slot);
     }
     Id* place = &r.head[queue];
     while (slots_[*place].order < order) place = &slots_[*place].next;
     slots_[slot].next = *place;
     *place = slot;
-    if (watch_) tied_ = true;
+    if (ties_.watching()) ties_.found();
   }
 
   // -- steps
@@ -280,12 +246,12 @@ class Simulated final : public Engine {
 
   void send(Id rank, Id k, const Step& step, Id slot) {
     const Link& way = link(rank, step);
-    ranks_[rank].free = after_noise(rank, way.overhead);
+    ranks_[rank].free = after_noise(machine_.noise, rank, now_, way.overhead);
     if (way.interface) out_free_[nic(rank)] = now_ + way.gap + after_first(step.size) * way.byte;
     const bool waits = is_long(way, step.size);
     const Id message = matched_ ? places_.first(places_.peer(rank, step)) + step.other : slot;
     slots_[message].order = order_++;
-    if (watch_) message_made_[message] = now_ + 1;
+    if (ties_.watching()) ties_.message_made(message, now_);
     add(ranks_[rank].free + way.latency + distance(rank, step, way) +
             (waits ? machine_.rendezvous : 0),
         slots_[message].order, arrives, message);
@@ -295,7 +261,6 @@ class Simulated final : public Engine {
     release(rank, ready_);
   }
 
-  // A message is known by the slot of its receive, and without matches by that of its send.
   Id receiver(Id message) const {
     const Id rank = places_.rank_of(message);
     return matched_ ? rank : places_.peer(rank, places_.step(rank, places_.index(rank, message)));
@@ -316,7 +281,7 @@ class Simulated final : public Engine {
     const Step& step = places_.step(owner, places_.index(owner, message));
     const Link& way = link(owner, step);
     const Ticks bytes = after_first(step.size) * way.byte;
-    ranks_[rank].free = after_noise(rank, way.overhead + bytes);
+    ranks_[rank].free = after_noise(machine_.noise, rank, now_, way.overhead + bytes);
     if (way.interface) in_free_[nic(rank)] = now_ + way.gap + bytes;
     const Id receive = matched_ ? message : expect(rank, message);
     if (receive == nothing) return;  // it waits for its receive
@@ -379,37 +344,16 @@ class Simulated final : public Engine {
   Id expect(Id rank, Id message) {
     const Id sender = places_.rank_of(message);
     const Step& sent = places_.step(sender, places_.index(sender, message));
-    return first_of(
-        expected_[rank], message,
-        [&](Id receive) {
-          return meets(places_.step(rank, places_.index(rank, receive)), sender, sent);
-        },
-        early_[rank]);
+    return unmatched_.meet_message(slots_, rank, message, [&](Id receive) {
+      return meets(places_.step(rank, places_.index(rank, receive)), sender, sent);
+    });
   }
   Id early(Id rank, Id receive) {
     const Step& step = places_.step(rank, places_.index(rank, receive));
-    return first_of(
-        early_[rank], receive,
-        [&](Id message) {
-          const Id sender = places_.rank_of(message);
-          return meets(step, sender, places_.step(sender, places_.index(sender, message)));
-        },
-        expected_[rank]);
-  }
-  // Takes the first that fits out of a list. Without one, `newcomer` joins the other list.
-  template <class Fits>
-  Id first_of(Unmatched& list, Id newcomer, Fits fits, Unmatched& other) {
-    Id before = nothing;
-    for (Id id = list.head; id != nothing; before = id, id = slots_[id].next) {
-      if (!fits(id)) continue;
-      (before == nothing ? list.head : slots_[before].next) = slots_[id].next;
-      if (list.tail == id) list.tail = before;
-      return id;
-    }
-    slots_[newcomer].next = nothing;
-    (other.head == nothing ? other.head : slots_[other.tail].next) = newcomer;
-    other.tail = newcomer;
-    return nothing;
+    return unmatched_.meet_receive(slots_, rank, receive, [&](Id message) {
+      const Id sender = places_.rank_of(message);
+      return meets(step, sender, places_.step(sender, places_.index(sender, message)));
+    });
   }
 
   // -- what becomes ready
@@ -442,7 +386,7 @@ class Simulated final : public Engine {
     const Id slot = places_.first(rank) + k;
     const Step& step = places_.step(rank, k);
     const Id order = order_++;
-    if (watch_) step_made_[slot] = at_start_ ? 0 : now_ + 1;  // before all messages
+    if (ties_.watching()) ties_.step_made(slot, now_, at_start_);
     if (step.act == Act::recv) return begin_receive(rank, k, slot, order);
     slots_[slot].order = order;
     append(rank, step.act == Act::send && link(rank, step).interface ? out : work, slot);
@@ -460,33 +404,6 @@ class Simulated final : public Engine {
     return false;
   }
 
-  // -- noise
-
-  // When work that begins now ends: every detour that begins before then takes its time, too.
-  Ticks after_noise(Id rank, Ticks length) const {
-    Ticks end = now_ + length;
-    const Noise& noise = machine_.noise;
-    if (noise.period == 0) return end;
-    const Ticks phase = mixed(noise.seed, rank) % noise.period;
-    Ticks detour = phase;
-    if (now_ > phase) detour += (now_ - phase + noise.period - 1) / noise.period * noise.period;
-    for (; detour < end; detour += noise.period) end += noise.duration;
-    return end;
-  }
-
-  // -- ties
-
-  Ticks made(std::uint8_t queue, Id slot) const {
-    return queue >= local ? message_made_[slot] : step_made_[slot];
-  }
-  void compare(const Rank& r, std::uint8_t a, std::uint8_t b) {
-    if ((a >= local || b >= local) && made(a, r.head[a]) == made(b, r.head[b])) tied_ = true;
-  }
-  void watch(Ticks made_at, bool message) {
-    if (now_ == last_now_ && made_at == last_made_ && (message || last_message_)) tied_ = true;
-    last_now_ = now_, last_made_ = made_at, last_message_ = message;
-  }
-
   [[noreturn]] void complain() const {
     for (Id rank = 0; rank < schedule_.ranks; ++rank)
       for (Id k = 0; k < places_.count(rank); ++k) {
@@ -501,20 +418,18 @@ class Simulated final : public Engine {
   const Schedule& schedule_;
   const Machine& machine_;
   const Places places_;
-  const bool matched_, watch_;
+  const bool matched_;
   EventQueue events_;
   std::vector<Rank> ranks_;
   std::vector<Slot> slots_;
   std::vector<Ticks> out_free_, in_free_;  // per network interface
-  std::vector<Unmatched> expected_, early_;
-  std::vector<Ticks> step_made_, message_made_;
+  Unmatched unmatched_;
+  Ties ties_;
   std::vector<Id> ready_, theirs_;
   Ticks now_ = 0;
   Id order_ = 0;
   bool at_start_ = true;
   std::uint64_t done_ = 0, sent_ = 0;
-  bool tied_ = false, last_message_ = false;
-  Ticks last_now_ = never, last_made_ = never;
 };
 
 }  // namespace
