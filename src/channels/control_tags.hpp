@@ -23,7 +23,7 @@ enum ControlTag : int {
   sparse_odd,     // (sparse/sparse_exchange.hpp)
   sparse_long,
   device_offers,  // of connecting memory of devices (request/connect_packed.cpp)
-  first_exchange_tag,  // stays the last one
+  first_exchange_tag,
 };
 
 }  // namespace tonari
