@@ -17,10 +17,11 @@ from typing import Any
 
 import built
 import pytest
+from advised import CASES, MPIS, needs_build
 from built import more
 from command_line import PATIENCE, fits
 from conftest import Run
-from test_advise import CASES, MPIS, line_of, needs_build
+from test_advise import line_of
 from tonari import jobs, sites
 from tonari.benchmark.launch import ANY_RANKS
 
