@@ -92,6 +92,7 @@ class Builder {
     prepared.by_stream = planned->by_stream;
     prepared.host_sends = planned->host_sends;
     prepared.recording.staged = planned->recording.staged;
+    prepared.recording.no_faster = planned->recording.no_faster;
     prepared.chosen = planned->chosen;
     const std::string own = describe_own(planned->by_stream);
     made_.details = own + (planned->description().empty() ? "" : told + planned->description());

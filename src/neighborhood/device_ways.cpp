@@ -172,6 +172,12 @@ bool DeviceWays::only_staging() const {
   });
 }
 
+std::string DeviceWays::no_faster(DeviceWay way) const {
+  const std::string& handles = of(DeviceWay::handles).refused;
+  if (way == DeviceWay::handles || handles.empty()) return "";
+  return way == DeviceWay::mpi || of(DeviceWay::mpi).refused.empty() ? handles : why();
+}
+
 // A plan that combines blocks on the way has a line about its steps.
 std::string DeviceWays::tell_plan(ChoiceReport& chosen) const {
   chosen.algorithm = "linear", chosen.rounds = 1;
@@ -215,6 +221,7 @@ Made DeviceWays::take(DeviceWay way, const Evidence& found, const std::string& m
     prepared.chosen.follow(found);
     describe(prepared, way, one.told + more);
   }
+  if (prepared.by_stream) prepared.recording.no_faster = no_faster(way);
   end_request(made, call_, mine_);
   return made;
 }

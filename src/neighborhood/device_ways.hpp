@@ -50,7 +50,8 @@ class DeviceWays {
   const One& of(DeviceWay way) const { return ways_[static_cast<std::size_t>(way)]; }
   Context& context() const { return *call_.near->context; }
 
-  bool only_staging() const;  // all others were refused
+  bool only_staging() const;                   // all others were refused
+  std::string no_faster(DeviceWay way) const;  // as ReportRow has it
   // Whether the program asks for a plan whose blocks go by way of other ranks. Within a node a
   // launch is what costs, and blocks that go straight take the fewest.
   bool combines() const {

@@ -112,6 +112,7 @@ void stage(Prepared& prepared, const Staging& staging, Choice& choice) {
   prepared.by_stream = staged.get();
   prepared.exchange = std::move(staged);
   prepared.recording.staged = true;
+  prepared.recording.no_faster = staging.why;
   choice.details = staging.sides.describe(staging.why) + choice.details;
 }
 

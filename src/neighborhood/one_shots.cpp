@@ -173,6 +173,7 @@ void OneShots::run_recorded(const Call& call) {
     run(call);
     const HopTable::Row* const row = row_of(call);
     record->chose(algorithm_of(row), channel_of(*streams_));
+    if (known(call).staged) record->stages(always_staged);
     return row ? combining_.traffic() : blocking_.traffic();
   });
 }
@@ -212,6 +213,7 @@ std::shared_ptr<Prepared> OneShots::prepare(const Call& call, Output output) {
     if (started->recorded) {
       const std::shared_ptr<CallRecord> record = record_of(call);
       if (record) record->chose(algorithm_of(row), channel_of(*streams_));
+      if (record && said->staged) record->stages(always_staged);
       started->recorded->count_for(record ? std::shared_ptr<Usage>(record, &record->usage())
                                           : nullptr);
     }

@@ -23,12 +23,14 @@ struct StagedDevices {
   int send = -1, recv = -1;
 };
 
+inline constexpr const char* always_staged = "one-shot calls always are staged";
+
 struct Staging {
   StagedDevices devices;
   StagedSides sides;  // once they are pinned
   Binding given;      // the blocks as the program has them, from then on
   PackedTypes types;
-  std::string why = "one-shot calls always are";  // the end of a sentence
+  std::string why = always_staged;  // the end of a sentence
 
   bool pinned() const { return sides.send || sides.recv; }
 };

@@ -74,7 +74,8 @@ std::string object_of(const ReportRow& row) {
       .add("algorithm", row.algorithm.view())
       .add("variant", row.variant.view())
       .add("channel", row.channel.view())
-      .add("reason", row.reason.view());
+      .add("reason", row.reason.view())
+      .add("no_faster", row.no_faster.view());
   object.add("requests", row.requests)
       .add("starts", row.starts)
       .add("timed_starts", row.timed)

@@ -37,6 +37,7 @@ void ReportRow::add(const ReportRow& other) {
   all_messages += other.all_messages, all_bytes += other.all_bytes;
   seconds += other.seconds, init += other.init, lost += other.lost;
   times.add(other.times);
+  if (no_faster.empty()) no_faster = other.no_faster;
 }
 
 // All ranks know the same times of MPI's own collective; one that made more requests knows more.
@@ -49,6 +50,7 @@ void ReportRow::merge(const ReportRow& other) {
   seconds = std::max(seconds, other.seconds);
   init = std::max(init, other.init), lost = std::max(lost, other.lost);
   if (other.times.requests > times.requests) times = other.times;
+  if (no_faster.empty()) no_faster = other.no_faster;
 }
 
 double ReportRow::ratio() const {

@@ -68,6 +68,8 @@ struct ReportRow {
   ShortText<64> variant = {};
   ShortText<64> channel = {};
   ShortText<24> reason = {};
+  // Why blocks in memory of a GPU take no faster way; empty: they do, or there are none.
+  ShortText<256> no_faster = {};
 
   std::uint64_t processes = 1;                    // whose numbers are in it
   std::uint64_t requests = 0, starts = 0;         // the most of a rank; no requests: one-shot calls

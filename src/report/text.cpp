@@ -80,7 +80,10 @@ std::string chosen(const ReportRow& row) {
   if (row.ratio() > 0)
     all += text("; native takes ", digits(row.ratio()), " times as long (", name(row.times.source),
                 ")");
-  return all + paid_after(row);
+  all += paid_after(row);
+  if (!row.no_faster.empty())
+    all += text("\n  no faster way between GPUs, because ", row.no_faster.view());
+  return all;
 }
 
 std::string ranks_of(const ReportRow& row) {

@@ -119,8 +119,9 @@ struct Prepared {
   struct Recording {
     std::string operation, label;
     std::unique_ptr<Recorded> record;
-    bool done = false;    // there, or with others
-    bool staged = false;  // this rank's blocks go through pinned memory
+    bool done = false;           // there, or with others
+    bool staged = false;         // this rank's blocks go through pinned memory
+    std::string no_faster = {};  // as ReportRow has it
   } recording;
 
  private:

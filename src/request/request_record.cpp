@@ -19,12 +19,18 @@ NativeTimes native_times(const ChoiceReport& chosen) {
   return {};
 }
 
+std::string in_one_line(const std::string& lines) {
+  std::string line;
+  for (const char c : lines) c == '\n' ? line += "; " : line += c;
+  return line;
+}
+
 }  // namespace
 
 ReportRow RequestRecord::row() {
   if (prepared_.chosen.undecided) prepared_.describe_now();
   const ChoiceReport& chosen = prepared_.chosen;
-  const auto& [operation, label, record, done, staged] = prepared_.recording;
+  const auto& [operation, label, record, done, staged, no_faster] = prepared_.recording;
   ReportRow row;
   row.one_shot = by_ == CalledBy::one_shot;
   row.ranks = prepared_.context->ranks();
@@ -33,6 +39,7 @@ ReportRow RequestRecord::row() {
   row.channel = chosen.channel_detail.empty() ? chosen.channel
                                               : text(chosen.channel, " ", chosen.channel_detail);
   if (staged) row.channel = text(row.channel.view(), ", staged");
+  row.no_faster = in_one_line(no_faster);
   row.reason = chosen.undecided ? text(chosen.reason, ", undecided") : chosen.reason;
   row.requests = by_ == CalledBy::request;
   add_usage(usage_, row);

@@ -75,6 +75,19 @@ TEST(ReportText, SaysWhatIsNotKnown) {
   EXPECT_CONTAINS(text_of(table_of({later})), "; paid after 4 starts: not yet\n");
 }
 
+TEST(ReportText, SaysWhyNoFasterWayWasTaken) {
+  ReportRow staged = request(), other = staged;
+  EXPECT_EQ(text_of(table_of({staged})).find("no faster way"), std::string::npos);
+  other.no_faster = "rank 2: its neighbor 5 is on another node";
+  EXPECT_CONTAINS(text_of(table_of({other})),
+                  "\n  no faster way between GPUs, because rank 2: its neighbor 5 is on another "
+                  "node\n");
+  staged.add(other);
+  EXPECT_EQ(staged.no_faster, other.no_faster) << "the first reason of several requests";
+  staged.merge(request());
+  EXPECT_EQ(staged.no_faster, other.no_faster);
+}
+
 TEST(ReportText, BeginsWithWhatTookLongest) {
   ReportRow slow = request();
   slow.what = "slow", slow.seconds = 9;
@@ -111,7 +124,8 @@ TEST(ReportJson, IsAnArrayOfFlatObjects) {
       lines[0],
       R"([{"kind": "requests", "operation": "alltoallv", "what": "alltoall with 26 neighbors", )"
       R"("folded": false, "ranks": 8, "processes": 1, "algorithm": "torus", )"
-      R"("variant": "both ends", "channel": "shared", "reason": "measured", "requests": 2, )"
+      R"("variant": "both ends", "channel": "shared", "reason": "measured", )"
+      R"("no_faster": "", "requests": 2, )"
       R"("starts": 12000000, "timed_starts": 32, "seconds": 1.5, )"
       R"("seconds_per_start": 1.25e-07, "init_seconds": 3, "lost_seconds": 0, )"
       R"("messages": 6, "bytes": 13312, "all_messages": 600, "all_bytes": 5000000000, )"

@@ -28,6 +28,8 @@ class CallRecord final : public Recorded {
   void chose(std::string_view algorithm, std::string_view channel) {
     chose(algorithm), add(calls_.channel, channel);
   }
+  // Some of their blocks lie in memory of a GPU. no_faster: as ReportRow has it.
+  void stages(std::string_view no_faster) { calls_.no_faster = no_faster; }
   ReportRow row() override {
     ReportRow row = calls_;
     add_usage(usage_, row);
