@@ -162,7 +162,19 @@ void bind_simulation(nb::module_& m) {
           "seed", [](const sim::Machine& machine) { return machine.noise.seed; },
           [](sim::Machine& machine, std::uint64_t seed) { machine.noise.seed = seed; })
       .def_prop_ro("noisy", [](const sim::Machine& machine) { return machine.noise.period > 0; })
-      .def("check_room", &sim::check_room, "ranks"_a);
+      .def("check_room", &sim::check_room, "ranks"_a)
+      .def(
+          "scaled",
+          [](const sim::Machine& machine, const std::string& parameter, double factor) {
+            return sim::scaled(machine, parameter, factor);
+          },
+          "parameter"_a, "factor"_a, "The same with L, o, g or G of its network times the factor.")
+      .def(
+          "parameter",
+          [](const sim::Machine& machine, const std::string& name) {
+            return sim::to_seconds(sim::parameter_of(machine, name));
+          },
+          "name"_a, "L, o, g or G of its network, in seconds.");
   m.def("read_cluster_file", &sim::read_cluster_file, "path"_a,
         "A machine file with what only simulations read.");
   m.def("without_classes", &sim::without_classes, "machine"_a,

@@ -34,7 +34,7 @@ class Job:
     bytes: int | None
     ranks: int
     # Plans: each variant with what makes its schedule. Raises where the algorithm is asked for and
-    # impossible; none where it is not expected to pay.
+    # impossible; none where it is left out.
     variants: Callable[[], list[tuple[str, Make]]]
 
 
@@ -48,9 +48,16 @@ class Row:
 
 
 def pattern_jobs(
-    near: Neighborhood, ranks: int, op: str, sizes: Sequence[int], asked: list[str], machine: str
+    near: Neighborhood,
+    ranks: int,
+    op: str,
+    sizes: Sequence[int],
+    asked: list[str],
+    machine: str,
+    every: bool = False,
 ) -> list[Job]:
-    """All algorithms for offsets, or those asked for, each with all sizes."""
+    """All algorithms for offsets, or those asked for, each with all sizes. every: also those that
+    are not expected to pay."""
 
     def job(name: str, size: int) -> Job:
         question = near.exchange(op, bytes=size, machine=machine or None).question
@@ -58,7 +65,7 @@ def pattern_jobs(
         def variants() -> list[tuple[str, Make]]:
             if name == NATIVE:
                 return [("", lambda: core().native_schedule(question))]
-            found = question.variants(name) if name in asked else question.variants("")
+            found = question.variants(name) if name in asked else _possible(question, name, every)
             return [
                 (variant, lambda v=variant: core().schedule_of_offsets(question, name, v))
                 for algorithm, variant in found
@@ -68,6 +75,16 @@ def pattern_jobs(
         return Job(name, op, size, ranks, variants)
 
     return [job(name, size) for size in sizes for name in _names("offsets", asked)]
+
+
+def _possible(question: Any, name: str, every: bool) -> list[tuple[str, str]]:
+    """Of one algorithm; none where it is impossible, or not expected to pay."""
+    try:
+        return list(question.variants(name if every else ""))
+    except Error as error:
+        if error.code != ALGORITHM:
+            raise
+        return []
 
 
 def graph_jobs(
@@ -125,6 +142,12 @@ def read_machine(path: str, seed: int | None) -> Any:
     if seed is not None:
         model.seed = seed
     return model
+
+
+def left_out(jobs: Sequence[Job], rows: Sequence[Row]) -> list[str]:
+    """Algorithms without a row."""
+    with_rows = {row.job.algorithm for row in rows}
+    return [name for name in dict.fromkeys(j.algorithm for j in jobs) if name not in with_rows]
 
 
 def simulate_jobs(jobs: Sequence[Job], model: Any, every_rank: bool, goal: str = "") -> list[Row]:

@@ -3,11 +3,36 @@
 
 #include <cmath>
 
+#include "base/error.hpp"
+
 namespace tonari::sim {
+namespace {
+
+Ticks Link::* parameter_called(std::string_view name) {
+  if (name == "L") return &Link::latency;
+  if (name == "o") return &Link::overhead;
+  if (name == "g") return &Link::gap;
+  if (name == "G") return &Link::byte;
+  fail(Errc::argument, "there is no parameter '", name, "'; choose L, o, g or G");
+}
+
+}  // namespace
 
 Ticks to_ticks(double seconds) {
   const double ticks = std::round(seconds * ticks_per_second);
   return ticks < static_cast<double>(longest_time) ? static_cast<Ticks>(ticks) : longest_time;
+}
+
+Ticks parameter_of(const Machine& machine, std::string_view name) {
+  return machine.network.*parameter_called(name);
+}
+
+Machine scaled(Machine machine, std::string_view parameter, double factor) {
+  Ticks& value = machine.network.*parameter_called(parameter);
+  if (!(factor >= 0) || !std::isfinite(factor))
+    fail(Errc::argument, "the factor of ", parameter, " is ", factor, "; it must be 0 or more");
+  value = to_ticks(to_seconds(value) * factor);
+  return machine;
 }
 
 Machine machine_of(const LogGP& m) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "cost/loggp.hpp"
 #include "simulate/topology.hpp"
@@ -50,6 +51,11 @@ inline bool uniform(const Machine& machine) {
   return machine.ranks_per_node == 1 && machine.ranks_per_nic == 1 && machine.hop == 0 &&
          machine.noise.period == 0;
 }
+
+// "L", "o", "g" or "G" of its network. Throws Errc::argument.
+Ticks parameter_of(const Machine& machine, std::string_view name);
+// The same machine with this parameter so many times as large.
+Machine scaled(Machine machine, std::string_view parameter, double factor);
 
 // A rank is alone on its node. Messages to itself cost what shared memory does.
 Machine machine_of(const LogGP& machine);

@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from command_line import fits, printed, refused
+from command_line import call, fits, printed, refused
 from terminal import interrupted_when
 from tonari.grids import balanced_dims
 
@@ -101,6 +101,96 @@ def test_the_table_fits_and_says_how_it_came_about(tonari):
     assert not any("One rank stood for all" in line for line in lines)
 
 
+def test_algorithms_that_are_not_expected_to_pay_are_named_and_can_be_simulated(tonari):
+    call = ["moore:3:1", "--dims", "4x4x4"]
+    text = " ".join(printed(tonari("simulate", *call)).split())
+    assert "Left out: additive-basis; --every-algorithm simulates" in text
+    rows = simulate(tonari, *call, "--every-algorithm")
+    assert [row["algorithm"] for row in rows] == [*OFFSETS[:4], "additive-basis", "joint-basis"]
+    assert "Left out" not in printed(tonari("simulate", *call, "--every-algorithm"))
+
+
+def test_impossible_algorithms_stay_left_out_of_graphs(tonari, tmp_path):
+    path = tmp_path / "pair.txt"
+    path.write_text("0 1\n1 0\n")
+    some, every = (
+        {row["algorithm"] for row in simulate(tonari, "--graph", str(path), *more)}
+        for more in ([], ["--every-algorithm"])
+    )
+    assert {"native", "linear"} <= some < every
+
+
+SWEPT = ["moore:3:1", "--dims", "8x8x8", "--bytes", "256"]
+
+
+@pytest.fixture(scope="module")
+def swept():
+    return json.loads(printed(call("simulate", *SWEPT, "--sweep", "--json")))
+
+
+def test_a_sweep_has_every_algorithm_at_every_factor(swept):
+    times = [row for row in swept if row["kind"] == "time"]
+    factors = [2.0**k for k in range(-4, 5)]
+    for parameter, seconds in (("o", 4e-7), ("L", 1e-6), ("G", 1e-10)):
+        rows = [row for row in times if row["parameter"] == parameter]
+        assert [r["factor"] for r in rows if r["algorithm"] == "linear"] == factors
+        for factor in factors:
+            here = [row for row in rows if row["factor"] == factor]
+            assert [row["algorithm"] for row in here] == OFFSETS
+            (best,) = (row for row in here if row["fastest"])
+            assert best["predicted_us"] == min(row["predicted_us"] for row in here)
+            assert all(r["seconds"] == pytest.approx(factor * seconds, rel=1e-4) for r in here)
+    assert {row["bytes"] for row in swept} == {256} and {row["ranks"] for row in swept} == {512}
+
+
+def test_a_sweep_without_a_factor_is_what_simulate_says(tonari, swept):
+    plain = {row["algorithm"]: row["predicted_us"] for row in simulate(tonari, *SWEPT)}
+    once = [row for row in swept if row["kind"] == "time" and row["factor"] == 1]
+    assert len(once) == 3 * len(plain)
+    assert all(row["predicted_us"] == plain[row["algorithm"]] for row in once)
+
+
+def test_a_sweep_turns_where_the_times_cross(tonari, swept, tmp_path):
+    """With o, L or G of a machine file a hundredth below and above."""
+    turns = [row for row in swept if row["kind"] == "turn"]
+    assert [row["parameter"] for row in turns] == ["o", "L", "G"]
+    values = {"L": 1e-6, "o": 4e-7, "g": 1e-7, "G": 1e-10, "eager": 4096, "rendezvous": 2e-6}
+    values |= {"copy_block": 1e-8, "copy_byte": 1e-10, "typed_block": 2e-8}
+    for turn in turns:
+        times = {}
+        for factor in (0.98, 1.01):
+            path = tmp_path / "machine"
+            own = values | {turn["parameter"]: turn["seconds"] * factor}
+            path.write_text(" ".join(f"{name}={value}" for name, value in own.items()))
+            rows = simulate(tonari, *SWEPT, "--machine", str(path))
+            times[factor] = {row["algorithm"]: row["predicted_us"] for row in rows}
+        after, before = turn["algorithm"], turn["instead_of"]
+        assert times[0.98][before] < times[0.98][after]
+        assert times[1.01][after] < times[1.01][before]
+
+
+def test_the_table_of_a_sweep_fits_and_says_where_it_turns(tonari, tmp_path):
+    drawn = tmp_path / "sweep.svg"
+    done = tonari("simulate", *SWEPT, "--sweep", "--plot", str(drawn))
+    lines = fits(printed(done))
+    assert lines[2].split() == ["times", "o", "L", "G"]
+    assert [line.split()[0] for line in lines[3:12]] == [
+        "1/16", "1/8", "1/4", "1/2", "1", "2", "4", "8", "16",
+    ]  # fmt: skip
+    assert any(line.startswith("o: torus is faster than native from 0.3") for line in lines)
+    picture = drawn.read_text()
+    assert "<svg" in picture and picture.count('<g id="axes_') == 3
+
+
+def test_a_sweep_of_a_graph_without_turns_says_so(tonari, tmp_path):
+    path = tmp_path / "one.txt"
+    path.write_text("0 1\n")
+    text = printed(tonari("simulate", "--graph", str(path), "--algorithms", "native", "--sweep"))
+    assert [line for line in text.splitlines() if "everywhere" in line] == [
+        f"{parameter}: native is the fastest everywhere." for parameter in ("o", "L", "G")
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "sentence"),
     [
@@ -122,6 +212,9 @@ def test_the_table_fits_and_says_how_it_came_about(tonari):
         (["moore:2:1", "--ranks", "9", "--bytes", "8,x"], 2, "--bytes is 'x'"),
         (["--graph", "/nowhere", "--mesh"], 2, "--dims and --mesh go with a pattern"),
         (["--graph", "/nowhere"], 1, "/nowhere"),
+        (["moore:2:1", "--ranks", "9", "--sweep", "--goal", "x"], 2, "do not go with --sweep"),
+        (["moore:2:1", "--ranks", "9", "--plot", "x.svg"], 2, "--plot draws what --sweep finds"),
+        (["moore:2:1", "--ranks", "9", "--sweep", "--plot", "x.txt"], 1, "x.txt is none of them"),
     ],
 )
 def test_errors_are_one_sentence(tonari, arguments, status, sentence):

@@ -93,6 +93,27 @@ TEST(SimulateEngine, NoiseMakesItNoFasterAndItsSeedMatters) {
   EXPECT_NE(std::count(ends.begin(), ends.end(), one), 8);
 }
 
+TEST(SimulateMachine, ScalesOneParameterOfItsNetwork) {
+  Machine m;
+  m.network = {1000, 300, 50, 7, true};
+  m.node = m.self = {10, 20, 30, 40, false};
+  for (const char* name : {"L", "o", "g", "G"}) {
+    const Machine twice = scaled(m, name, 2);
+    for (const char* other : {"L", "o", "g", "G"})
+      EXPECT_EQ(parameter_of(twice, other),
+                parameter_of(m, other) * (std::string(other) == name ? 2 : 1));
+    EXPECT_EQ(twice.node.latency, 10u);
+    EXPECT_EQ(twice.self.overhead, 20u);
+  }
+  EXPECT_EQ(parameter_of(scaled(m, "G", 0.5), "G"), 4u);  // the nearest
+  const auto unknown = error_of([&] { scaled(m, "l", 2); });
+  ASSERT_TRUE(unknown);
+  EXPECT_STREQ(unknown->what(), "there is no parameter 'l'; choose L, o, g or G");
+  const auto below = error_of([&] { scaled(m, "L", -1); });
+  ASSERT_TRUE(below);
+  EXPECT_STREQ(below->what(), "the factor of L is -1; it must be 0 or more");
+}
+
 std::string refusal(const Schedule& schedule, const Machine& machine) {
   const auto error = error_of([&] { run(schedule, machine); });
   return error ? error->what() : "";

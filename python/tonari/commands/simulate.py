@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from tonari import interruptible, output
+from tonari.benchmark.plot import check_file
 from tonari.commands.options import OF_BLOCKS, Blocks, Json, Machine, Mesh, Pattern, one_of
 from tonari.commands.plan import DIMS
 from tonari.core import core
@@ -25,11 +27,14 @@ from tonari.simulation import (
     graph_jobs,
     in_background,
     json_row,
+    left_out,
     pattern_jobs,
     read_machine,
     simulate_jobs,
 )
 from tonari.sizes import parse_size
+from tonari.sweep import json_rows, sweep_jobs
+from tonari.views import sweep as sweep_view
 from tonari.views.simulate import show
 
 GRAPH = "Instead of a pattern: which rank sends to which, as `tonari plan --graph` reads it."
@@ -39,6 +44,12 @@ SEED = "Where the machine has noise: of the phases of ranks; default: 1."
 GOAL = "Write the schedule of the one algorithm there, as GOAL, which LogGOPSim reads."
 FROM_GOAL = "Instead of a pattern: a schedule in GOAL, whose messages all pass the network."
 EVERY = "Run every rank event by event, also where one rank would say what all do."
+ALL = "Also algorithms that are not expected to pay here, wherever they are possible."
+SWEEP = (
+    "Which algorithm is the fastest with 1/16 to 16 times o, L or G of the network, and where "
+    "that turns."
+)
+PLOT = "--sweep: draw times over factors (.png, .svg, .pdf)."
 BYTES_OF_EDGE, BYTES_OF_RANK = 400.0, 300.0  # plan, schedule and simulation of ranks that differ
 
 
@@ -65,6 +76,11 @@ def simulate(
     goal: Annotated[str, typer.Option("--goal", metavar="FILE", help=GOAL)] = "",
     from_goal: Annotated[str, typer.Option("--from-goal", metavar="FILE", help=FROM_GOAL)] = "",
     every_rank: Annotated[bool, typer.Option("--every-rank", help=EVERY)] = False,
+    every_algorithm: Annotated[bool, typer.Option("--every-algorithm", help=ALL)] = False,
+    sweep: Annotated[bool, typer.Option("--sweep", help=SWEEP)] = False,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE.png", help=PLOT, show_default=False)
+    ] = None,
     json: Json = False,
 ) -> None:
     """How long an exchange takes on up to millions of ranks, by every algorithm, without MPI.
@@ -76,6 +92,8 @@ def simulate(
     Example:  tonari simulate moore:3:1 --ranks 1000000 --bytes 8
 
     Example:  tonari simulate moore:3:1 --ranks 8000 --algorithms linear --every-rank --json
+
+    Example:  tonari simulate moore:3:1 --ranks 4096 --bytes 512 --sweep --plot sweep.svg
 
     Example:  tonari simulate --graph matrix.mtx.gz --ranks 4096 --bytes 8,1KiB
     """
@@ -92,17 +110,38 @@ def simulate(
         raise typer.BadParameter("--ranks, --algorithms and --goal do not go with --from-goal")
     if pattern and (ranks is None) == (not dims):
         raise typer.BadParameter("give either --ranks or --dims with a pattern")
+    if sweep and (from_goal or goal or every_rank):
+        raise typer.BadParameter("--from-goal, --goal and --every-rank do not go with --sweep")
+    if plot and not sweep:
+        raise typer.BadParameter("--plot draws what --sweep finds: give both")
+    if plot:
+        check_file(plot)
     if from_goal:
         jobs, model = [goal_job(from_goal)], core().without_classes(model)
     elif graph:
-        jobs = _jobs_on_graph(graph, ranks, op, sizes, asked, machine)
+        jobs = _jobs_on_graph(graph, ranks, op, sizes, asked, machine, every_algorithm)
     else:
-        jobs = _jobs_on_grid(pattern, ranks, dims, mesh, op, sizes, asked, machine)
+        jobs = _jobs_on_grid(pattern, ranks, dims, mesh, op, sizes, asked, machine, every_algorithm)
+    title = pattern or graph or from_goal
+    if sweep:
+        return _sweep(title, jobs, model, machine, plot, json)
     rows = simulate_jobs(jobs, model, every_rank, goal)
     if json:
         output.print_json(json_row(row) for row in rows)
     else:
-        show(pattern or graph or from_goal, rows, machine)
+        show(title, rows, machine, [] if every_algorithm else left_out(jobs, rows))
+
+
+def _sweep(
+    title: str, jobs: list[Job], model: Any, machine: str, plot: Path | None, json: bool
+) -> None:
+    sweeps = sweep_jobs(jobs, model)
+    if json:
+        output.print_json(row for found in sweeps for row in json_rows(found))
+    else:
+        sweep_view.show(title, sweeps, machine)
+    if plot:
+        sweep_view.draw(sweeps, f"{title} on {jobs[0].ranks:,} ranks", plot)
 
 
 def _check_ranks(ranks: int) -> None:
@@ -115,7 +154,13 @@ def _check_ranks(ranks: int) -> None:
 
 
 def _jobs_on_graph(
-    path: str, ranks: int | None, op: str, sizes: list[int], asked: list[str], machine: str
+    path: str,
+    ranks: int | None,
+    op: str,
+    sizes: list[int],
+    asked: list[str],
+    machine: str,
+    every: bool,
 ) -> list[Job]:
     with output.status(f"reading {path}"):
         try:
@@ -128,7 +173,7 @@ def _jobs_on_graph(
         BYTES_OF_EDGE * len(found.senders) + BYTES_OF_RANK * found.ranks, f"{found.ranks:,} ranks"
     )
     questions = [
-        make_question(found, op, bytes=size, machine=machine or None, forced=bool(asked))
+        make_question(found, op, bytes=size, machine=machine or None, forced=every or bool(asked))
         for size in sizes
     ]
     return graph_jobs(questions, found.ranks, op, sizes, asked)
@@ -143,6 +188,7 @@ def _jobs_on_grid(
     sizes: list[int],
     asked: list[str],
     machine: str,
+    every: bool,
 ) -> list[Job]:
     if dims:
         _check_ranks(prod(parse_dims(dims)))
@@ -152,4 +198,4 @@ def _jobs_on_grid(
     count = prod(grid)
     if mesh:
         check_memory((BYTES_OF_EDGE * len(plain) + BYTES_OF_RANK) * count, f"{count:,} ranks")
-    return pattern_jobs(near, count, op, sizes, asked, machine)
+    return pattern_jobs(near, count, op, sizes, asked, machine, every)

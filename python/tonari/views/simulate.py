@@ -11,8 +11,9 @@ from tonari import output
 from tonari.simulation import Row
 
 
-def show(title: str, rows: Sequence[Row], machine: str) -> None:
-    """A table, and how it came about."""
+def show(title: str, rows: Sequence[Row], machine: str, left_out: Sequence[str] = ()) -> None:
+    """A table, and how it came about. left_out: algorithms that are impossible here, or not
+    expected to pay."""
     console = output.console()
     if not rows:
         console.print("No algorithm is expected to pay here; name one with --algorithms.")
@@ -31,6 +32,10 @@ def show(title: str, rows: Sequence[Row], machine: str) -> None:
             output.size(int(row.peak_mib * 2**20)),
         )
     console.print(table)
+    if left_out:
+        console.print(
+            f"\nLeft out: {', '.join(left_out)}; --every-algorithm simulates all that are possible."
+        )
     alike = sum(row.simulation.alike for row in rows)
     if alike:
         console.print(
