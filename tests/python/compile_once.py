@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A compiler launcher (CMAKE_CXX_COMPILER_LAUNCHER) for tests that build the library again: what
-was compiled already from the same text by the same options is copied. The preprocessor always runs
-on the files that are there, so a missing or another one is noticed."""
+was compiled already from the same text by the same options is copied, and so is what the build
+tree has (compiled_before.py). The preprocessor always runs on the files that are there, so a
+missing or another one is noticed."""
 
 from __future__ import annotations
 
@@ -12,6 +13,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from compiled_before import compiled_before
 
 # With a value of their own: what they say is in the preprocessed text, or names a file.
 IN_TEXT = {"-I", "-isystem", "-D", "-U", "-MF", "-MT", "-MQ", "-o", "-c"}
@@ -30,7 +33,11 @@ def options(command: list[str]) -> list[str]:
     return kept
 
 
-def compile_once(command: list[str], folder: Path) -> int:
+def compile_once(command: list[str], folder: Path, build: Path | None) -> int:
+    before = build and compiled_before(command, build)
+    if before:
+        shutil.copyfile(before, command[command.index("-o") + 1])
+        return 0
     at = command.index("-o")
     target, rest = Path(command[at + 1]), command[:at] + command[at + 2 :]
     read = [word for word in rest if word != "-c"] + ["-E", "-P"]
@@ -56,4 +63,5 @@ if __name__ == "__main__":
     words, place = sys.argv[1:], os.environ.get("TONARI_COMPILED")
     if not place or "-c" not in words or "-o" not in words:
         os.execvp(words[0], words)
-    sys.exit(compile_once(words, Path(place)))
+    build = os.environ.get("TONARI_BUILD")
+    sys.exit(compile_once(words, Path(place), Path(build).absolute() if build else None))

@@ -359,8 +359,10 @@ endif()
 """
 
 
-# Three tests build the whole library, in as many ways. What one has compiled, the others take over
-# if it is the same text: what each proves is which files it has, and how they are built and linked.
+# Three tests build the whole library, in as many ways. What one has compiled, or `make`, the others
+# take over if it is the same text: what each proves is which files it has, and how they are built
+# and linked.
+FAST = "-DNDEBUG"  # the macros of the build tree, and no optimization
 LAUNCHER = f"{sys.executable};{Path(__file__).with_name('compile_once.py')}"
 
 
@@ -381,7 +383,7 @@ def test_fetch_content(first: str, tmp_path: Path) -> None:
             file.write("target_link_libraries(fortran_app PRIVATE tonari::tonari_fortran)\n")
             programs.append("fortran_app")
         file.write(f"install(TARGETS {' '.join(programs)})\n")
-    fast = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_UNITY_BUILD=ON"]
+    fast = ["-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_CXX_FLAGS_DEBUG={FAST}", "-DCMAKE_UNITY_BUILD=ON"]
     succeeded(configure(folder, *wrappers(mpi), *fast, f"-DCMAKE_CXX_COMPILER_LAUNCHER={LAUNCHER}"))
     build_and_run(folder, mpi, *programs)
     succeeded([CACHE["CMAKE_COMMAND"], "--install", folder / "build", "--prefix", tmp_path / "to"])

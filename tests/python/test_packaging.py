@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from test_package import CACHE, LAUNCHER, MPIS, SOURCE, succeeded
+from test_package import CACHE, FAST, LAUNCHER, MPIS, SOURCE, succeeded
 
 PACKAGING = SOURCE / "packaging"
 CONDA = PACKAGING / "conda"
@@ -113,7 +113,7 @@ def test_condas_library_serves_a_program(folder_on_path: Path, tmp_path: Path) -
         *(Path(CACHE[f"CMAKE_{x}"]).parent for x in ("COMMAND", "MAKE_PROGRAM")),
     ]
     path = os.pathsep.join([*map(str, tools), os.environ["PATH"]])
-    quick = f"-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DCMAKE_CXX_COMPILER_LAUNCHER={LAUNCHER}"
+    quick = f"-DCMAKE_CXX_FLAGS_RELEASE={FAST} -DCMAKE_CXX_COMPILER_LAUNCHER={LAUNCHER}"
     env = {"PREFIX": str(tmp_path), "CMAKE_ARGS": quick, "PATH": path}
     succeeded(["bash", CONDA / "build_library.sh"], SOURCE, **env)
     wanted = yaml.safe_load((CONDA / "recipe.yaml").read_text())["outputs"][0]["tests"]
