@@ -120,6 +120,19 @@ void prove_all(const GraphQuestion& question, std::span<const Plan> plans, const
          "; please report this");
 }
 
+// The node of each rank; empty: each has one of its own.
+std::vector<std::int32_t> nodes_of(const GraphQuestion& question) {
+  std::vector<std::int32_t> nodes;
+  if (question.facts.most_node_ranks <= 1) return nodes;
+  for (const Vertex& vertex : question.vertices) nodes.push_back(vertex.node);
+  return nodes;
+}
+
+// On a node, exchanges go through memory that its ranks share.
+LinkCosts links_of(const GraphQuestion& question, std::span<const std::int32_t> nodes) {
+  return {{between_nodes(question.machine), {}}, through_memory(question.machine), nodes};
+}
+
 GraphAnswer answer(const GraphQuestion& question, const GraphVariant& variant,
                    std::span<const Plan> reference, Proving proving) {
   LocalBspComm bsp(static_cast<int>(question.vertices.size()));
@@ -127,16 +140,18 @@ GraphAnswer answer(const GraphQuestion& question, const GraphVariant& variant,
       variant.algorithm(),   variant.variant(), "", gather_traffic(bsp, variant.relays()),
       count_rounds(variant), variant.ports()};
   const std::vector<Plan> plans = plans_of_all(variant);
+  const std::vector<std::int32_t> nodes = nodes_of(question);
+  const LinkCosts links = links_of(question, nodes);
   if (question.facts.sized) {
     row.bytes = static_cast<std::uint64_t>(
         gather_volumes(bsp, question.vertices, question.collective, variant.relays()).most_out);
-    row.predicted = simulate(plans, plan_bytes(question.vertices, question.collective, plans),
-                             question.machine);
+    row.predicted = simulate_by_distance(
+        plans, plan_bytes(question.vertices, question.collective, plans), links);
   } else {
     row.bytes =
         checked_multiply<std::uint64_t>(static_cast<std::uint64_t>(row.traffic.most_blocks_out),
                                         question.bytes, "bytes sent by a rank");
-    row.predicted = simulate(plans, [&](Slice) { return question.bytes; }, question.machine);
+    row.predicted = simulate_by_distance(plans, [&](Slice) { return question.bytes; }, links);
   }
   if (to_be_proven(question, row.traffic, proving)) {
     prove_all(question, plans, row);
@@ -145,7 +160,7 @@ GraphAnswer answer(const GraphQuestion& question, const GraphVariant& variant,
   if (row.algorithm == graph_linear.name)
     row.crossover_bytes = 0;
   else if (!reference.empty() && !question.facts.sized && row.traffic.blocks <= most_crossed_blocks)
-    row.crossover_bytes = crossover_bytes(plans, reference, question.machine);
+    row.crossover_bytes = crossover_bytes(plans, reference, links);
   return row;
 }
 

@@ -6,11 +6,12 @@
 namespace tonari {
 
 std::int64_t crossover_bytes(std::span<const Plan> plans, std::span<const Plan> reference,
-                             const LogGP& machine) {
+                             const LinkCosts& links) {
   constexpr std::uint64_t most = std::uint64_t{1} << 30;
   const auto faster = [&](std::uint64_t block) {
     const BlockBytes bytes = [block](Slice) { return block; };
-    return simulate(plans, bytes, machine) < simulate(reference, bytes, machine);
+    return simulate_by_distance(plans, bytes, links) <
+           simulate_by_distance(reference, bytes, links);
   };
   if (!faster(1)) return 0;
   std::uint64_t low = 1, high = 2;  // still faster at low
@@ -21,6 +22,11 @@ std::int64_t crossover_bytes(std::span<const Plan> plans, std::span<const Plan> 
     (faster(middle) ? low : high) = middle;
   }
   return static_cast<std::int64_t>(high);
+}
+
+std::int64_t crossover_bytes(std::span<const Plan> plans, std::span<const Plan> reference,
+                             const LogGP& machine) {
+  return crossover_bytes(plans, reference, alike(machine, {}));
 }
 
 }  // namespace tonari

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "cost/loggp.hpp"
+#include "cost/links.hpp"
 #include "plan/plan.hpp"
 
 namespace tonari {
@@ -17,6 +17,8 @@ namespace tonari {
 // (usually linear). Messages are packed, and all blocks have one size. 0 means never faster, -1
 // always faster (up to 1 GiB). Both are of the same collective: of all ranks, or of one interior
 // rank that stands for all, as in simulate().
+std::int64_t crossover_bytes(std::span<const Plan> plans, std::span<const Plan> reference,
+                             const LinkCosts& links);
 std::int64_t crossover_bytes(std::span<const Plan> plans, std::span<const Plan> reference,
                              const LogGP& machine);
 

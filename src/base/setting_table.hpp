@@ -109,6 +109,9 @@ inline constexpr auto setting_table = [] {
        "where shared memory lies, which otherwise has no name"},
       {"", "TONARI_CACHE_DIR", word, "a directory", "$XDG_CACHE_HOME/tonari, else ~/.cache/tonari",
        measuring, rank, none, "where measurements are remembered"},
+      {"", "TONARI_MACHINE", word, "the name of a machine file", "", measuring, rank, none,
+       "what messages cost on this machine, from `tonari calibrate`, so that no job measures it; "
+       "rank 0's counts"},
       {"", "TONARI_REPORT", word, "0, 1 or the name of a file", "0", finalize, rank, none,
        "a table of all exchanges at MPI_Finalize: 1 prints it to standard error; a file that ends "
        "in .json gets it as JSON. On all ranks, or there is none"},

@@ -17,6 +17,7 @@ enum ControlTag : int {
   measure_go,
   measure_eager,
   measure_shared_memory,
+  measure_word,
   segment_names,  // of connecting ranks through shared memory (channels/shared/, streams/)
   grid_files,     // of mapping the ghosts of grids (grid/ghost_maps.cpp)
   sparse_even,    // of sparse exchanges, in turn, and of their long messages

@@ -102,7 +102,7 @@ Node::Node(std::span<const Card> cards, std::size_t me) {
   const int size = static_cast<int>(cards.size());
   const bool bound =
       std::ranges::any_of(cards, [&](const Card& card) { return card.cpus != cards[me].cpus; });
-  crowded_ = is_crowded(bound ? size : std::max(size, ranks_of_job_here()), cpus);
+  ranks_per_core_ = ranks_per_processor(bound ? size : std::max(size, ranks_of_job_here()), cpus);
   // permissions are the same for all processes of one user
   const Card& next = cards[(me + 1) % cards.size()];
   reads_ = can_read_and_write(next.process, next.address, next.word);

@@ -37,8 +37,10 @@ class Node {
   // that ends loses its memory a moment before it counts as ended.
   bool ended(std::size_t k, int error) const { return error == ESRCH || ended(k); }
 
-  // more ranks than processors, counting those of the whole job
-  bool crowded() const { return crowded_; }
+  // that take turns on a processor, counting those of the whole job; 1: each has its own
+  int ranks_per_core() const { return ranks_per_core_; }
+  // more ranks than processors
+  bool crowded() const { return ranks_per_core_ > 1; }
   // of others on the node, by process_vm_readv, and writes it by process_vm_writev
   bool reads_memory() const { return reads_; }
 
@@ -49,7 +51,8 @@ class Node {
   std::vector<std::int32_t> ranks_;
   std::vector<std::int64_t> processes_;
   std::vector<std::shared_ptr<const Watch>> watches_;  // null: of this process
-  bool crowded_ = false, reads_ = false;
+  int ranks_per_core_ = 1;
+  bool reads_ = false;
 };
 
 }  // namespace tonari

@@ -12,6 +12,7 @@
 #include "cost/simulator.hpp"
 
 #include <algorithm>
+#include <array>
 #include <queue>
 #include <tuple>
 #include <utility>
@@ -29,9 +30,8 @@ double gaps(std::uint64_t bytes, const LogGP& m) { return bytes > 0 ? units(byte
 class Simulation {
  public:
   // bytes: one for all plans, or one per plan.
-  Simulation(std::span<const Plan> plans, std::span<const BlockBytes> bytes, const LogGP& machine,
-             const ChannelCost& channel)
-      : plans_(plans), machine_(machine), channel_(channel) {
+  Simulation(std::span<const Plan> plans, std::span<const BlockBytes> bytes, const LinkCosts& links)
+      : plans_(plans), links_(links) {
     std::size_t total = 0;
     for (const Plan& plan : plans) total += plan.size();
     tasks_.reserve(total);
@@ -82,27 +82,35 @@ class Simulation {
     // for an exchange: it waits for its partner
     bool posted = false;
     bool arrived = false;
+    bool near = false;  // the other end is on this rank's node
   };
   struct Processor {
     std::uint32_t head, tail;  // in queue_: every task of a rank enters once, an exchange twice
     std::uint32_t current = no_task;
     bool scheduled = false;
-    double interface_free = 0;
+    std::array<double, 2> interface_free = {};  // to other nodes, and on this one
   };
 
   Task task(std::uint32_t rank, OpId id, const BlockBytes& bytes) const {
     const Plan& plan = plans_[rank];
     const Operation& op = plan[id];
-    return {effort_of(plan, op, bytes, machine_, channel_),
+    const bool near = links_.near(plan.rank(), op.peer);
+    const LinkCost& link = near ? links_.node : links_.network;
+    return {effort_of(plan, op, bytes, link.machine, link.channel),
             rank,
             plan.predecessor_count(id),
             no_partner,
             op.kind,
-            static_cast<std::uint8_t>(op.kind == Kind::exchange ? 2 : 1)};
+            static_cast<std::uint8_t>(op.kind == Kind::exchange ? 2 : 1),
+            false,
+            false,
+            near};
   }
 
-  Cut cut(const Task& t) const { return {t.bytes, channel_.segment}; }
-  bool rendezvous(const Task& t) const { return cut(t).piece > machine_.eager; }
+  const LinkCost& link(const Task& t) const { return t.near ? links_.node : links_.network; }
+  const LogGP& machine(const Task& t) const { return link(t).machine; }
+  Cut cut(const Task& t) const { return {t.bytes, link(t).channel.segment}; }
+  bool rendezvous(const Task& t) const { return cut(t).piece > machine(t).eager; }
 
   void match() {
     std::vector<std::uint64_t> bytes;
@@ -173,7 +181,7 @@ class Simulation {
       if (t.partner == no_partner || tasks_[t.partner].posted) grant(id);
       return;
     }
-    if (t.kind == Kind::send) transmit(id, machine_.o);
+    if (t.kind == Kind::send) transmit(id, machine(t).o);
     part_done(id);
   }
   // Ends the first turn of an exchange: its bytes are on their way, or will be once the partner is
@@ -183,11 +191,11 @@ class Simulation {
     t.posted = false;
     t.busy = t.receiving;
     if (rendezvous(t)) return grant(id);
-    transmit(id, machine_.o);
+    transmit(id, machine(t).o);
     part_done(id);
   }
   void grant(std::uint32_t send) {
-    events_.push({now_ + machine_.rendezvous, What::granted, send});
+    events_.push({now_ + machine(tasks_[send]).rendezvous, What::granted, send});
   }
 
   // The interface sends a message whose last segment it gets now; it got the earlier ones `apart`
@@ -196,14 +204,15 @@ class Simulation {
   // first can have arrived.
   double transmit(std::uint32_t id, double apart) {
     const Task& t = tasks_[id];
+    const LogGP& m = machine(t);
     const Cut c = cut(t);
     const double earlier = units(c.count - 1);
-    double& free = processors_[t.rank].interface_free;
-    const double last = std::max(now_, std::max(free, now_ - earlier * apart) +
-                                           earlier * (machine_.g + gaps(c.piece, machine_)));
-    const double left = last + gaps(c.last, machine_);
-    free = left + machine_.g;
-    const double here = std::max(left + machine_.L - earlier * machine_.o, now_ + machine_.L);
+    double& free = processors_[t.rank].interface_free[t.near];
+    const double last =
+        std::max(now_, std::max(free, now_ - earlier * apart) + earlier * (m.g + gaps(c.piece, m)));
+    const double left = last + gaps(c.last, m);
+    free = left + m.g;
+    const double here = std::max(left + m.L - earlier * m.o, now_ + m.L);
     if (t.partner != no_partner) events_.push({here, What::arrived, t.partner});
     return left;
   }
@@ -258,18 +267,16 @@ class Simulation {
   // border). Then its peer is assumed to start that send now.
   void lone(std::uint32_t id) {
     const Task& t = tasks_[id];
+    const LogGP& m = machine(t);
     const Cut c = cut(t);
     const double wire =
-        units(c.count - 1) * std::max(machine_.g + gaps(c.piece, machine_), machine_.o) +
-        gaps(c.last, machine_) + machine_.L;
-    events_.push({now_ + machine_.o + wire - units(c.count - 1) * machine_.o +
-                      (rendezvous(t) ? machine_.rendezvous : 0),
+        units(c.count - 1) * std::max(m.g + gaps(c.piece, m), m.o) + gaps(c.last, m) + m.L;
+    events_.push({now_ + m.o + wire - units(c.count - 1) * m.o + (rendezvous(t) ? m.rendezvous : 0),
                   What::arrived, id});
   }
 
   std::span<const Plan> plans_;
-  const LogGP& machine_;
-  const ChannelCost& channel_;
+  const LinkCosts& links_;
   std::vector<std::uint32_t> begin_;  // per rank: its first task
   std::vector<Task> tasks_;
   std::vector<Processor> processors_;
@@ -282,14 +289,24 @@ class Simulation {
 
 }  // namespace
 
+double simulate_by_distance(std::span<const Plan> plans, const BlockBytes& bytes,
+                            const LinkCosts& links) {
+  return Simulation(plans, {&bytes, 1}, links).run();
+}
+
 double simulate(std::span<const Plan> plans, const BlockBytes& bytes, const LogGP& machine,
                 ChannelCost channel) {
-  return Simulation(plans, {&bytes, 1}, machine, channel).run();
+  return simulate_by_distance(plans, bytes, alike(machine, channel));
+}
+
+double simulate_by_distance(std::span<const Plan> plans, std::span<const BlockBytes> bytes,
+                            const LinkCosts& links) {
+  return Simulation(plans, bytes, links).run();
 }
 
 double simulate(std::span<const Plan> plans, std::span<const BlockBytes> bytes,
                 const LogGP& machine, ChannelCost channel) {
-  return Simulation(plans, bytes, machine, channel).run();
+  return simulate_by_distance(plans, bytes, alike(machine, channel));
 }
 
 }  // namespace tonari

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "cost/effort.hpp"
+#include "cost/links.hpp"
 
 namespace tonari {
 
@@ -25,10 +26,16 @@ namespace tonari {
 //
 // As with any processor that takes what is ready, a larger block can by chance lead to a luckier
 // order: on the usual patterns prices rise with the block size except for dents of a few percent.
-// Deterministic; O((operations + slices) log). Throws Errc::internal if plans do not match.
+// Messages on a node and those between nodes have links of their own, and do not wait for each
+// other's interface. Deterministic; O((operations + slices) log). Throws Errc::internal if plans do
+// not match.
+double simulate_by_distance(std::span<const Plan> plans, const BlockBytes& bytes,
+                            const LinkCosts& links);
 double simulate(std::span<const Plan> plans, const BlockBytes& bytes, const LogGP& machine,
                 ChannelCost channel = {});
 // The same where each plan has blocks of its own sizes. bytes: one per plan.
+double simulate_by_distance(std::span<const Plan> plans, std::span<const BlockBytes> bytes,
+                            const LinkCosts& links);
 double simulate(std::span<const Plan> plans, std::span<const BlockBytes> bytes,
                 const LogGP& machine, ChannelCost channel = {});
 

@@ -123,10 +123,11 @@ Cpus allowed_cpus() {
 
 std::uint64_t current_core() { return static_cast<std::uint64_t>(::sched_getcpu() + 1); }
 
-bool is_crowded(int ranks, const Cpus& all) {
+int ranks_per_processor(int ranks, const Cpus& all) {
   int processors = 0;
   for (std::uint64_t word : all) processors += std::popcount(word);
-  return ranks > processors;
+  if (processors == 0) return std::max(2, ranks);
+  return std::max(1, (ranks + processors - 1) / processors);
 }
 
 Wait::Then Wait::idle(bool may_sleep) {

@@ -23,8 +23,11 @@ struct WaitPolicy {
   std::uint32_t looks = 4;
 };
 
-// `all` has the processors that any rank of the node may run on.
-bool is_crowded(int ranks, const Cpus& all);
+// The most ranks that take turns on one processor, if the system spreads them evenly; 1: each has
+// its own. `all` has the processors that any rank of the node may run on. Where none is known, they
+// are taken to be too few.
+int ranks_per_processor(int ranks, const Cpus& all);
+inline bool is_crowded(int ranks, const Cpus& all) { return ranks_per_processor(ranks, all) > 1; }
 
 // Lets others run on this thread's core, for callers that will look again soon. It yields; while
 // yields turn out to take as long as a busy process's time slice, it sleeps for moments instead.

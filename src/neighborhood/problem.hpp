@@ -24,7 +24,8 @@ inline Problem problem_of(Context& context, Collective collective, Sizes sizes, 
           context.reads_memory(),
           context.several_nodes(),
           all_channels(),
-          [&context](std::span<double> prices) { raise_to_heaviest(context.comm(), prices); }};
+          [&context](std::span<double> prices) { raise_to_heaviest(context.comm(), prices); },
+          [&context] { return std::span<const std::int32_t>(context.shared().node_of()); }};
 }
 
 }  // namespace tonari

@@ -213,6 +213,7 @@ struct Parameter {
   const char* name;
   double LogGP::* time;
   bool needed = true;
+  bool may_be_zero = false;
 };
 constexpr Parameter parameters[] = {{"L", &LogGP::L},
                                     {"o", &LogGP::o},
@@ -221,11 +222,25 @@ constexpr Parameter parameters[] = {{"L", &LogGP::L},
                                     {"copy_block", &LogGP::copy_block},
                                     {"copy_byte", &LogGP::copy_byte},
                                     {"typed_block", &LogGP::typed_block},
-                                    {"rendezvous", &LogGP::rendezvous},
+                                    {"rendezvous", &LogGP::rendezvous, true, true},
                                     {"shared_latency", &LogGP::shared_latency, false},
-                                    {"shared_overhead", &LogGP::shared_overhead, false}};
-constexpr double longest_time = 10;                          // seconds
-constexpr std::size_t longest_eager = std::size_t{1} << 30;  // bytes
+                                    {"shared_overhead", &LogGP::shared_overhead, false},
+                                    {"node_latency", &LogGP::node_latency, false},
+                                    {"node_overhead", &LogGP::node_overhead, false},
+                                    {"node_gap", &LogGP::node_gap, false},
+                                    {"node_byte", &LogGP::node_byte, false},
+                                    {"node_rendezvous", &LogGP::node_rendezvous, false, true},
+                                    {"core_switch", &LogGP::core_switch, false}};
+struct Number {
+  const char* name;
+  std::size_t LogGP::* count;
+  std::size_t most;
+  const char* of;
+};
+constexpr Number numbers[] = {{"eager", &LogGP::eager, std::size_t{1} << 30, "bytes "},
+                              {"node_eager", &LogGP::node_eager, std::size_t{1} << 30, "bytes "},
+                              {"ranks_per_core", &LogGP::ranks_per_core, std::size_t{1} << 20, ""}};
+constexpr double longest_time = 10;  // seconds
 
 template <class Number>
 // the shortest text that reads back as the same number, in no locale
@@ -242,27 +257,27 @@ bool read_number(const std::string& word, Number& value) {
 // Sets one parameter. Returns what is wrong, or nothing.
 std::string set(LogGP& machine, const std::string& name, const std::string& value) {
   if (is_of_simulations(name)) return "";  // they read the file once more
-  if (name == "eager") {
-    const bool good =
-        read_number(value, machine.eager) && machine.eager >= 1 && machine.eager <= longest_eager;
+  for (const Number& row : numbers) {
+    if (name != row.name) continue;
+    std::size_t& count = machine.*row.count;
+    const bool good = read_number(value, count) && count >= 1 && count <= row.most;
     return good ? ""
-                : text("eager is ", in_quotes(value),
-                       "; it must be a whole number of bytes from 1 to ", longest_eager);
+                : text(name, " is ", in_quotes(value), "; it must be a whole number ",
+                       *row.of ? "of " : "", row.of, "from 1 to ", row.most);
   }
   for (const Parameter& parameter : parameters) {
     if (name != parameter.name) continue;
-    const bool may_be_zero = name == "rendezvous";
     double& time = machine.*parameter.time;
     const bool good = read_number(value, time) && std::isfinite(time) && time < longest_time &&
-                      (time > 0 || (may_be_zero && time == 0));
+                      (time > 0 || (parameter.may_be_zero && time == 0));
     if (good) return "";
     return text(name, " is ", in_quotes(value), "; it must be a time in seconds, ",
-                may_be_zero ? "at least" : "above", " 0 and below ", longest_time);
+                parameter.may_be_zero ? "at least" : "above", " 0 and below ", longest_time);
   }
   return text(in_quotes(name),
               " is no machine parameter; there are L, o, g, G, copy_block, copy_byte, typed_block, "
-              "eager, rendezvous, shared_latency "
-              "and shared_overhead");
+              "eager, rendezvous, shared_latency, shared_overhead, node_latency, node_overhead, "
+              "node_gap, node_byte, node_eager, node_rendezvous, core_switch and ranks_per_core");
 }
 
 // Returns what is wrong with the text, or nothing.
@@ -287,8 +302,12 @@ std::string parse_machine(const std::string& source, LogGP& machine) {
 
 std::string to_text(const LogGP& machine) {
   std::string line;
+  constexpr LogGP usual;
   for (const Parameter& parameter : parameters)
-    line += text(parameter.name, "=", number(machine.*parameter.time), " ");
+    if (usual.*parameter.time >= 0 || machine.*parameter.time != usual.*parameter.time)
+      line += text(parameter.name, "=", number(machine.*parameter.time), " ");
+  if (machine.node_eager > 0) line += "node_eager=" + number(machine.node_eager) + " ";
+  if (machine.ranks_per_core > 1) line += "ranks_per_core=" + number(machine.ranks_per_core) + " ";
   return line + "eager=" + number(machine.eager);
 }
 

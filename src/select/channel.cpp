@@ -109,6 +109,13 @@ double message_bytes(const Offer& offer) {
   return offer.problem.sizes.average * static_cast<double>(offer.variant->hops()) / messages;
 }
 
+LinkCosts links_of(const Offer& offer, ChannelCost channel) {
+  const Problem& problem = offer.problem;
+  const bool known = problem.several_nodes && problem.node_of;
+  return mpi_messages(offer.machine, channel, problem.several_nodes,
+                      known ? problem.node_of() : std::span<const std::int32_t>());
+}
+
 bool combines(const Variant& variant) { return variant.variant() != uncombined; }
 
 }  // namespace tonari

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/settings.hpp"
-#include "cost/loggp.hpp"
+#include "cost/links.hpp"
 #include "plan/variant.hpp"
 #include "select/problem.hpp"
 
@@ -114,6 +114,8 @@ bool asks_for(const Settings& settings, std::string_view name);
 double message_bytes(const Offer& offer);
 // The variant of linear that sends a message per block.
 inline constexpr const char* uncombined = "a message per block";
+// What the MPI's messages cost on the nodes of the problem, and between them.
+LinkCosts links_of(const Offer& offer, ChannelCost channel);
 // Tells whether a message may hold several blocks of the program.
 bool combines(const Variant& variant);
 

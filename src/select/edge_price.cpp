@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -48,15 +49,22 @@ class PassingSizes {
   std::map<BlockId, double> received_;
 };
 
-// The messages that leave this rank, or that reach it.
+// The messages over one kind of link that leave this rank, or that reach it.
 struct Messages {
-  double segments = 0, bytes = 0, longest = 0;
+  double blocks = 0, segments = 0, bytes = 0, longest = 0, beyond = 0;
 
-  Messages(const std::vector<Hop>& hops, const PassingSizes& sizes, ChannelCost channel) {
+  Messages(const std::vector<Hop>& hops, const PassingSizes& sizes, const LinkCost& link,
+           const std::function<bool(const Hop&)>& taken) {
     std::map<std::pair<std::int32_t, std::int32_t>, double> all;  // by stage and peer
-    for (const Hop& hop : hops) all[{hop.stage, hop.peer}] += sizes.of(hop.block);
+    for (const Hop& hop : hops) {
+      if (!taken(hop)) continue;
+      all[{hop.stage, hop.peer}] += sizes.of(hop.block);
+      beyond += sizes.beyond(hop);
+      ++blocks;
+    }
+    const auto segment = static_cast<double>(link.channel.segment);
     for (const auto& [where, length] : all) {
-      const double most = channel.segment > 0 ? static_cast<double>(channel.segment) : length;
+      const double most = segment > 0 ? segment : length;
       segments += most > 0 ? std::max(1.0, std::ceil(length / most)) : 1;
       bytes += length;
       longest = std::max(longest, std::min(length, most));
@@ -64,31 +72,48 @@ struct Messages {
   }
 };
 
+struct Cost {
+  double processor = 0, network = 0, stage = 0;  // stage: of waiting for one
+};
+
+Cost cost_of(const Messages& out, const Messages& in, bool combined, const LinkCost& link) {
+  const LogGP& m = link.machine;
+  Cost cost;
+  cost.processor = (out.segments + in.segments) * m.o;
+  if (link.channel.typed)
+    cost.processor += combined ? (out.blocks + in.blocks) * m.typed_block : 0;
+  else if (combined || !link.channel.direct)
+    cost.processor += (out.blocks + in.blocks) * m.copy_block +
+                      (out.bytes + in.bytes + 2 * out.beyond) * m.copy_byte;
+  cost.network = std::max(out.segments, in.segments) * m.g +
+                 (std::max(out.bytes, in.bytes) + out.beyond) * m.G;
+  const bool waits = std::max(out.longest, in.longest) > static_cast<double>(m.eager);
+  cost.stage = m.L + (waits ? m.rendezvous : 0);
+  return cost;
+}
+
 }  // namespace
 
-double price_edges(const GraphVariant& variant, const EdgeSizes& mine, const LogGP& m,
-                   ChannelCost channel) {
+double price_edges(const GraphVariant& variant, const EdgeSizes& mine, const LinkCosts& links) {
   const Traffic& traffic = variant.traffic();
   if (traffic.messages == 0) return 0;
   const std::vector<Relay>& all = variant.relays();
   const auto rank = static_cast<std::size_t>(mine.vertex->rank);
   const Relay& relay = all.size() == 1 ? all.front() : all[rank];
   const PassingSizes sizes(mine, variant.collective() == Collective::alltoall);
-  const Messages out(relay.out, sizes, channel), in(relay.in, sizes, channel);
-  double beyond = 0;
-  for (const Hop& hop : relay.out) beyond += sizes.beyond(hop);
-  const auto blocks = static_cast<double>(relay.out.size() + relay.in.size());
   const bool combined = traffic.blocks > traffic.messages;
-  double processor = (out.segments + in.segments) * m.o;
-  if (channel.typed)
-    processor += combined ? blocks * m.typed_block : 0;
-  else if (combined || !channel.direct)
-    processor += blocks * m.copy_block + (out.bytes + in.bytes + 2 * beyond) * m.copy_byte;
-  const double network =
-      std::max(out.segments, in.segments) * m.g + (std::max(out.bytes, in.bytes) + beyond) * m.G;
-  const bool waits = std::max(out.longest, in.longest) > static_cast<double>(m.eager);
-  return std::max(processor, network) +
-         static_cast<double>(traffic.stages) * (m.L + (waits ? m.rendezvous : 0));
+  const auto cost = [&](bool near, const LinkCost& link) {
+    const auto taken = [&](const Hop& hop) {
+      return links.near(mine.vertex->rank, hop.peer) == near;
+    };
+    return cost_of(Messages(relay.out, sizes, link, taken), Messages(relay.in, sizes, link, taken),
+                   combined, link);
+  };
+  const Cost far = cost(false, links.network), near = cost(true, links.node);
+  const std::int64_t far_stages = links.node_of.empty() ? traffic.stages : traffic.far_stages;
+  return std::max({far.processor + near.processor, far.network, near.network}) +
+         static_cast<double>(far_stages) * far.stage +
+         static_cast<double>(traffic.stages - far_stages) * near.stage;
 }
 
 }  // namespace tonari

@@ -6,14 +6,13 @@
 // own is longer than that, the sender adds for whoever passes it on.
 #pragma once
 
-#include "cost/loggp.hpp"
+#include "cost/links.hpp"
 #include "planners/graphs/graph_planner.hpp"
 #include "select/edge_sizes.hpp"
 
 namespace tonari {
 
 // Seconds, by the formula of traffic (select/price.cpp) for this rank's own messages.
-double price_edges(const GraphVariant& variant, const EdgeSizes& mine, const LogGP& machine,
-                   ChannelCost channel);
+double price_edges(const GraphVariant& variant, const EdgeSizes& mine, const LinkCosts& links);
 
 }  // namespace tonari

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
-#include "cost/loggp.hpp"
+#include "cost/links.hpp"
 #include "plan/variant.hpp"
 #include "select/edge_sizes.hpp"
 
@@ -27,6 +27,7 @@ struct Sizes {
 // Seconds. Variants by offsets are simulated, unless they have very many hops. No rank knows all
 // plans of a variant by graphs, so its traffic is priced. The price is the same on all ranks, but
 // where there are edges: then the exchange takes what the rank with the highest price says.
+double price(const Variant& variant, const Sizes& sizes, const LinkCosts& links);
 double price(const Variant& variant, const Sizes& sizes, const LogGP& machine, ChannelCost channel);
 
 }  // namespace tonari

@@ -32,6 +32,9 @@ struct Problem {
   Channels channels = {};  // that there are
   // Collective: makes each of these the largest that a rank has. There where sizes.edges are.
   std::function<void(std::span<double>)> heaviest = {};
+  // Collective at its first call: a number for each rank, equal for those of one node. Asked where
+  // there are several nodes.
+  std::function<std::span<const std::int32_t>()> node_of = {};
 };
 
 }  // namespace tonari

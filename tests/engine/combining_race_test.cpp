@@ -2,6 +2,7 @@
 // Between nodes, by a clock that only messages move on: the race of a request and the trial of
 // one-shot calls end with a plan that combines, also where the model puts it last.
 #include "engine/comm/calibrate.hpp"
+#include "engine/comm/shared_comm.hpp"
 #include "select/cache.hpp"
 #include "support/counting.hpp"
 #include "support/fresh_wisdom.hpp"
@@ -45,15 +46,16 @@ class CombiningRace : public testing::Test {
     straight = cube ? 26 : 3, combined = cube ? 6 : 2;
     cart = make_cart(t);
     MPI_Comm_rank(cart, &rank);
-    // Bytes are expensive, messages are not: combining is predicted to be slower.
-    machine.L = machine.o = machine.g = 1e-9, machine.G = 1e-7;
+    // Bytes are expensive, messages and turns are not: combining is predicted to be slower.
+    machine.L = machine.o = machine.g = machine.core_switch = 1e-9, machine.G = 1e-7;
     remember_machine();
   }
   void TearDown() override {
     if (cart != MPI_COMM_NULL) MPI_Comm_free(&cart);
   }
   void remember_machine() const {
-    const std::string key = tonari::machine_key(MPI_COMM_WORLD);
+    const std::string key = tonari::machine_key(
+        MPI_COMM_WORLD, tonari::SharedComm::of(MPI_COMM_WORLD)->nodes()->ranks_per_core);
     if (world_rank() == 0) {
       ASSERT_TRUE(
           tonari::CacheFile(tonari::cache_directory(), "machines").put(key, to_text(machine)));

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "engine/comm/calibrate.hpp"
+#include "engine/comm/shared_comm.hpp"
 #include "select/cache.hpp"
 #include "support/graph_exchange.hpp"
 #include "support/one_shot.hpp"
@@ -34,7 +35,8 @@ class OnANetwork : public GraphExchange {
            1);  // a variable that tunes an MPI: what was measured before does not hold
     tonari::LogGP network;
     network.L = 0.5e-6, network.o = 2e-6, network.g = 2e-6, network.G = 0.01e-9;
-    const std::string key = tonari::machine_key(MPI_COMM_WORLD);
+    const std::string key = tonari::machine_key(
+        MPI_COMM_WORLD, tonari::SharedComm::of(MPI_COMM_WORLD)->nodes()->ranks_per_core);
     if (world_rank() == 0) {
       ASSERT_TRUE(
           tonari::CacheFile(tonari::cache_directory(), "machines").put(key, to_text(network)));

@@ -314,6 +314,10 @@ TEST(Crowded, RanksAndProcessors) {
   EXPECT_FALSE(is_crowded(1, all));
   EXPECT_FALSE(is_crowded(4, all));
   EXPECT_TRUE(is_crowded(5, all));
+  EXPECT_EQ(ranks_per_processor(4, all), 1);
+  EXPECT_EQ(ranks_per_processor(5, all), 2);
+  EXPECT_EQ(ranks_per_processor(8, all), 2);
+  EXPECT_EQ(ranks_per_processor(9, all), 3);
 }
 
 TEST(Crowded, AllowedCpusAreTheSystems) {

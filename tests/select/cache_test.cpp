@@ -436,6 +436,24 @@ TEST(MachineText, BoundsHold) {
   EXPECT_EQ(loggp_from_text(""), std::nullopt);
 }
 
+// What is not known of messages on a node is left out, and what is known comes back.
+TEST(MachineText, KeepsMessagesOnANode) {
+  LogGP m;
+  EXPECT_EQ(to_text(m).find("node_"), std::string::npos);
+  EXPECT_LT(loggp_from_text(to_text(m))->node_latency, 0);
+  m.node_latency = 2e-7, m.node_overhead = 1e-7, m.node_gap = 9e-8, m.node_byte = 3e-11;
+  m.node_eager = 4000, m.node_rendezvous = 0, m.core_switch = 5e-6, m.ranks_per_core = 4;
+  const LogGP back = loggp_from_text(to_text(m)).value();
+  EXPECT_EQ(back.node_latency, m.node_latency);
+  EXPECT_EQ(back.node_overhead, m.node_overhead);
+  EXPECT_EQ(back.node_gap, m.node_gap);
+  EXPECT_EQ(back.node_byte, m.node_byte);
+  EXPECT_EQ(back.node_eager, m.node_eager);
+  EXPECT_EQ(back.node_rendezvous, 0);
+  EXPECT_EQ(back.core_switch, m.core_switch);
+  EXPECT_EQ(back.ranks_per_core, m.ranks_per_core);
+}
+
 using MachineFile = TemporaryDirectory;
 
 TEST_F(MachineFile, ReadsWhatAUserWrites) {
@@ -466,6 +484,14 @@ TEST_F(MachineFile, SaysWhatIsWrong) {
   EXPECT_CONTAINS(complaint("L=fast"), "L is 'fast'; it must be a time in seconds");
   EXPECT_CONTAINS(complaint("eager=1.5"), "eager is '1.5'; it must be a whole number of bytes");
   EXPECT_CONTAINS(complaint(good + " g=1e-7"), "g is given twice");
+  EXPECT_CONTAINS(complaint(good + " node_latency=0"), "node_latency is '0'; it must be a time");
+  EXPECT_CONTAINS(complaint(good + " node_rendezvous=-1"), "in seconds, at least 0 and below 10");
+  EXPECT_CONTAINS(complaint(good + " node_eager=0"),
+                  "node_eager is '0'; it must be a whole number of bytes from 1 to 1073741824");
+  EXPECT_CONTAINS(complaint(good + " ranks_per_core=0"),
+                  "ranks_per_core is '0'; it must be a whole number from 1 to 1048576");
+  EXPECT_CONTAINS(complaint(good + " core_switch=inf"), "core_switch is 'inf'; it must be a time");
+  EXPECT_CONTAINS(complaint(good + " self_speed=1"), "node_rendezvous, core_switch");
   EXPECT_CONTAINS(complaint("L=1e-6"), "o is missing");
   EXPECT_CONTAINS(complaint(good.substr(0, good.find(" eager"))), "eager is missing");
   EXPECT_CONTAINS(complaint(good + " L"), "'L' has no value");

@@ -36,7 +36,7 @@ std::string asked(const Settings& settings) {
 }
 
 double price(const Offer& offer, const std::string&) {
-  return price(*offer.variant, offer.problem.sizes, offer.machine, {});
+  return price(*offer.variant, offer.problem.sizes, links_of(offer, {}));
 }
 
 // Each incoming message has two places, whatever it is made of. An outgoing one is packed, unless

@@ -20,8 +20,9 @@ bool understands(const std::string& word) {
 
 // Messages that the MPI does not send eagerly are also tried in pieces that it does.
 std::vector<std::string> eager_segments(const Offer& offer, bool) {
-  if (message_bytes(offer) <= static_cast<double>(offer.machine.eager)) return {};
-  return {segments + std::to_string(offer.machine.eager)};
+  const std::size_t eager = links_of(offer, {}).network.machine.eager;
+  if (message_bytes(offer) <= static_cast<double>(eager)) return {};
+  return {segments + std::to_string(eager)};
 }
 
 // Starting persistent requests costs some MPIs more than it saves.
@@ -32,8 +33,8 @@ std::string immediate_form(const std::string& detail) {
 
 template <bool typed>
 double price(const Offer& offer, const std::string& detail) {
-  return price(*offer.variant, offer.problem.sizes, offer.machine,
-               {typed, number_after(detail, segments), true});
+  return price(*offer.variant, offer.problem.sizes,
+               links_of(offer, {typed, number_after(detail, segments), true}));
 }
 
 // Packed messages in and out, or forwarded blocks.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The channel of shared memory between ranks of a node.
-#include <limits>
-
 #include "channels/canary_detail.hpp"
 #include "channels/shared/connect.hpp"
 #include "channels/table.hpp"
@@ -22,15 +20,17 @@ std::vector<std::string> details(const Offer& offer, bool) {
   return {single_copy};
 }
 
-// There is no matching, and one copy at each end, or a single one.
+// The MPI carries what leaves the node.
 double price(const Offer& offer, const std::string& detail) {
-  LogGP memory = offer.machine;
-  memory.L = memory.shared_latency;
-  memory.g = memory.G = memory.rendezvous = 0;
-  memory.eager = std::numeric_limits<std::size_t>::max();
-  memory.o = memory.shared_overhead;
-  if (has_word(detail, single_copy)) memory.o += offer.machine.o, memory.copy_byte /= 2;
-  return price(*offer.variant, offer.problem.sizes, memory, {false, 0, false});
+  LinkCosts links = links_of(offer, {});
+  LinkCost memory = through_memory(offer.machine);
+  if (has_word(detail, single_copy)) {
+    memory.machine.o += links.node.machine.o;
+    memory.machine.copy_byte /= 2;
+  }
+  links.node = memory;
+  if (links.node_of.empty()) links.network = memory;
+  return price(*offer.variant, offer.problem.sizes, links);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -209,43 +210,96 @@ std::uint64_t tuning_environment() {
   return hash.value();
 }
 
-std::string machine_key(MPI_Comm comm) {
+std::optional<LogGP> machine_in_environment() {
+  const char* const path = std::getenv("TONARI_MACHINE");
+  return path && *path ? std::optional(read_machine_file(path)) : std::nullopt;
+}
+
+std::string machine_key(MPI_Comm comm, std::size_t ranks_per_core,
+                        const std::optional<LogGP>& named, const std::optional<Error>& error) {
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", host[MPI_MAX_PROCESSOR_NAME] = "";
   int length = 0, ranks = 0;
   check_mpi(MPI_Get_library_version(version, &length), "MPI_Get_library_version");
   check_mpi(MPI_Get_processor_name(host, &length), "MPI_Get_processor_name");
   MPI_Comm_size(comm, &ranks);
   const Ballot here = Hash().bytes(host).value();
-  const bool one_node = agree(comm, std::nullopt, std::span(&here, 1))[0];
-  const std::string first = broadcast_line(comm, text(std::hex, tuning_environment(), " ", host));
+  const bool one_node = agree(comm, error, std::span(&here, 1))[0];
+  // a machine file stands for all hosts that it was written for
+  const std::string place =
+      named ? text("machine ", std::hex, Hash().bytes(to_text(*named)).value()) : host;
+  const std::string first = broadcast_line(comm, text(std::hex, tuning_environment(), " ", place));
   const std::size_t blank = std::min(first.find(' '), first.size());
   std::string key =
       text(first.substr(std::min(blank + 1, first.size())), "|", ranks, " ranks|",
+           ranks_per_core > 1 ? text(ranks_per_core, " per core|") : "",
            one_node ? "one node|" : "several nodes|", first.substr(0, blank), "|", version);
   for (char& c : key)
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
   return key.substr(0, 400);
 }
 
+namespace {
+
+// What messages between ranks of a node cost, where the parameters of others are known by now.
+void take_as_near(LogGP& machine, const LogGP& near) {
+  machine.node_latency = near.L;
+  machine.node_overhead = near.o;
+  machine.node_gap = near.g;
+  machine.node_byte = near.G;
+  machine.node_eager = near.eager;
+  machine.node_rendezvous = near.rendezvous;
+}
+
+// Whom rank 0 measures with, and who measures with rank 0; the same on all ranks.
+struct Partners {
+  int far = 0;   // on another node, or else the last rank
+  int near = 0;  // the next one of rank 0's node, where there are others; 0: none
+  std::size_t ranks_per_core = 1;
+
+  Partners(MPI_Comm comm, const Node& node, int rank, int size) {
+    const std::vector<std::int32_t>& here = node.ranks();
+    const bool away = here.front() != 0, first = !away && here.size() > 1;
+    const Ballot words[] = {static_cast<Ballot>(away ? rank : 0),
+                            static_cast<Ballot>(first ? here[1] : 0),
+                            static_cast<Ballot>(node.ranks_per_core())};
+    std::vector<std::uint64_t> said;  // the largest of each
+    agree(comm, std::nullopt, words, &said);
+    far = said[0] > 0 ? static_cast<int>(said[0]) : size - 1;
+    near = said[0] > 0 ? static_cast<int>(said[1]) : 0;
+    ranks_per_core = static_cast<std::size_t>(said[2]);
+  }
+};
+
+}  // namespace
+
 LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node, bool& complete) {
   int rank = 0, size = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
+  const Partners partners(comm, *node, rank, size);
   LogGP machine;
   std::string result;
   if (rank == 0) measure_copies(machine);
-  std::optional<Pair> pair;
-  if (size > 1 && (rank == 0 || rank == size - 1))
-    pair.emplace(comm, rank == 0 ? size - 1 : 0, rank == 0);
+  std::optional<Pair> far, near;
+  if (size > 1 && (rank == 0 || rank == partners.far))
+    far.emplace(comm, rank == 0 ? partners.far : 0, rank == 0);
+  if (partners.near > 0 && (rank == 0 || rank == partners.near))
+    near.emplace(comm, rank == 0 ? partners.near : 0, rank == 0);
   stay_together(comm);
-  complete = !pair || measure_messages(machine, *pair);
+  complete = !far || measure_messages(machine, *far);
+  LogGP here = machine;
+  if (near) complete = measure_messages(here, *near) && complete;
+  if (near) take_as_near(machine, here);
   measure_shared(machine, comm, node, rank);
+  if (partners.ranks_per_core > 1 && size > 1)
+    measure_turns(machine, comm, partners.ranks_per_core);
   if (rank == 0) result = to_text(machine);
   return loggp_from_text(broadcast(comm, result)).value_or(LogGP{});
 }
 
 LogGP machine_parameters(MPI_Comm comm, const std::string& key,
-                         const std::shared_ptr<const Node>& node) {
+                         const std::shared_ptr<const Node>& node,
+                         const std::optional<LogGP>& named) {
   static std::mutex mutex;
   static std::map<std::string, LogGP> known;
   static std::map<std::string, int> tries;  // without time for all
@@ -253,12 +307,14 @@ LogGP machine_parameters(MPI_Comm comm, const std::string& key,
   const CacheFile file(cache_directory(), "machines");
   std::string text;
   const int rank = rank_in(comm);
-  if (rank == 0) {
+  if (rank == 0 && named) {
+    text = to_text(*named);
+  } else if (rank == 0) {
     const std::lock_guard lock(mutex);
     if (const auto found = known.find(key); found != known.end())
       text = to_text(found->second);
     else if (const auto line = file.get(key);
-             line && line->find("shared_latency") != line->npos && loggp_from_text(*line))
+             line && line->find("core_switch") != line->npos && loggp_from_text(*line))
       text = *line;
   }
   text = broadcast(comm, text);

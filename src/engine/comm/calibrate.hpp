@@ -5,22 +5,33 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "base/error.hpp"
 #include "channels/node.hpp"
 #include "cost/loggp.hpp"
 
 namespace tonari {
 
-// Names what measurements depend on: MPI and version, host of rank 0, number of ranks, whether they
-// share one node, and the variables that tune the MPI. Collective; the same on all ranks.
-std::string machine_key(MPI_Comm comm);
+// The machine of the file that TONARI_MACHINE names, for the rank that reads it; nothing if it
+// names none. Throws Errc::file.
+std::optional<LogGP> machine_in_environment();
 
-// Measures by ping-pongs and bursts between rank 0 and the last rank while the others wait. Rank 0
-// also uses shared memory with the next rank of its `node`. That takes some 2 ms where ranks have a
-// core each. On a busy machine the parameters that there was no time for keep their usual values;
-// `complete` tells on rank 0.
+// Names what measurements depend on: MPI and version, host of rank 0, number of ranks, whether they
+// share one node or cores, and the variables that tune the MPI. With a machine file, what that one
+// says instead of the host. Collective; the same on all ranks. `named`: on rank 0, what the file
+// says; `error`: why a rank could not read it, which all throw.
+std::string machine_key(MPI_Comm comm, std::size_t ranks_per_core,
+                        const std::optional<LogGP>& named = std::nullopt,
+                        const std::optional<Error>& error = std::nullopt);
+
+// Measures by ping-pongs and bursts between rank 0 and the last rank of another node while the
+// others wait, or the last rank of all. Rank 0 also sends messages to the next rank of its `node`
+// if there are several nodes, and uses shared memory with it. Where ranks share cores, all of them
+// exchange messages. That takes some 2 ms where ranks have a core each. On a busy machine the
+// parameters that there was no time for keep their usual values; `complete` tells on rank 0.
 // Collective; the same on all ranks. With one rank only copies are measured.
 LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node, bool& complete);
 
@@ -28,9 +39,11 @@ LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node, bo
 // what is fastest, and so the machine's key.
 std::uint64_t tuning_environment();
 
-// Parameters from memory, from the cache directory, or measured and remembered. Collective.
+// Parameters of a machine file (`named`, on rank 0), from memory, from the cache directory, or
+// measured and remembered. Collective.
 LogGP machine_parameters(MPI_Comm comm, const std::string& key,
-                         const std::shared_ptr<const Node>& node);
+                         const std::shared_ptr<const Node>& node,
+                         const std::optional<LogGP>& named = std::nullopt);
 
 // ---- shared by the files of this measurement
 
@@ -41,5 +54,9 @@ double undisturbed(std::span<double> values);
 // shared_overhead, or leaves them where memory cannot be shared.
 void measure_shared(LogGP& machine, MPI_Comm comm, const std::shared_ptr<const Node>& node,
                     int rank);
+
+// Collective. All ranks exchange short messages with some others: sets core_switch, for so many
+// ranks that take turns on a core.
+void measure_turns(LogGP& machine, MPI_Comm comm, std::size_t ranks_per_core);
 
 }  // namespace tonari

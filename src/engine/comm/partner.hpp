@@ -47,7 +47,7 @@ class Partner {
   // Of those under way, the one that was started last.
   bool test_last() { return is_complete(requests_[under_way_ - 1]); }
   // For some time it only looks, so that what is measured is the MPI.
-  void complete_last() {
+  void complete_last(int most_looks = usual_looks) {
     MPI_Request& request = requests_[under_way_ - 1];
     try {
       for (int looks = 0; request != MPI_REQUEST_NULL && looks < most_looks; ++looks) test_last();
@@ -61,9 +61,13 @@ class Partner {
   void complete() {
     while (under_way_ > 0) complete_last();
   }
+  // Gives the core away between looks, as exchanges do where ranks share cores.
+  void complete_in_turns() {
+    while (under_way_ > 0) complete_last(0);
+  }
 
  private:
-  static constexpr int most_looks = 2000;
+  static constexpr int usual_looks = 2000;
 
   MPI_Request& next(bool sends) {
     sends_[under_way_] = sends;

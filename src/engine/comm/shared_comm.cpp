@@ -2,8 +2,10 @@
 #include "engine/comm/shared_comm.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
 
+#include "base/hash.hpp"
 #include "base/lasting.hpp"
 #include "base/setting_table.hpp"
 #include "engine/comm/calibrate.hpp"
@@ -117,6 +119,12 @@ template <class Value>
 void attach(MPI_Comm comm, int key, std::unique_ptr<Value> value) {
   check_mpi(MPI_Comm_set_attr(comm, key, value.get()), "MPI_Comm_set_attr");
   (void)value.release();
+}
+
+// A number for the variables that decide what is known of the machine.
+std::uint64_t variables_of_machine() {
+  const char* const file = std::getenv("TONARI_MACHINE");
+  return Hash().word(tuning_environment()).bytes(file ? file : "").value();
 }
 
 // One rank warns, and once: a misspelled variable has no effect, which is hard to find, and without
@@ -241,16 +249,22 @@ std::shared_ptr<const OwnedComm> SharedComm::another() const {
 // All ranks keep what was found, or none does, because it decides who asks the others.
 const std::string& SharedComm::machine_key() {
   if (!machine_key_.empty()) return machine_key_;
-  std::string key = tonari::machine_key(comm());
-  const std::uint64_t tuning = tuning_environment();
+  std::optional<LogGP> named;
+  const std::optional<Error> error = error_of([&] {
+    if (rank_ == 0) named = machine_in_environment();
+  });
+  std::string key = tonari::machine_key(comm(), nodes_->ranks_per_core, named, error);
+  const std::uint64_t tuning = variables_of_machine();
   stay_together(comm());
-  tuning_ = tuning;
+  tuning_ = tuning, named_machine_ = named;
   return machine_key_ = std::move(key);
 }
 
 const LogGP& SharedComm::machine() {
   if (machine_) return *machine_;
-  const LogGP found = machine_parameters(comm(), machine_key(), nodes_->node);
+  const std::string& key = machine_key();
+  LogGP found = machine_parameters(comm(), key, nodes_->node, named_machine_);
+  found.ranks_per_core = nodes_->ranks_per_core;
   stay_together(comm());
   return machine_.emplace(found);
 }
@@ -284,7 +298,7 @@ void SharedComm::trim_windows() {
 
 SharedComm::Surroundings SharedComm::read_surroundings() const {
   Surroundings now{nodes_in_environment(), {}, false};
-  now.other_tuning = !machine_key_.empty() && tuning_ != tuning_environment();
+  now.other_tuning = !machine_key_.empty() && tuning_ != variables_of_machine();
   if (looks_again(now)) now.emulated = emulated_node(comm(), now.nodes);
   return now;
 }
@@ -320,7 +334,8 @@ JoinedReport SharedComm::keep_nodes(std::string text, RankNode found,
     const Node& node = *found.node;
     const std::size_t here = node.ranks().size();
     const bool several = here > 1, elsewhere = here < static_cast<std::size_t>(ranks_);
-    words = {several, several && !node.reads_memory(), elsewhere, node.crowded()};
+    words = {several, several && !node.reads_memory(), elsewhere,
+             static_cast<Ballot>(node.ranks_per_core())};
     std::ranges::copy(report.says, words.begin() + 4);
     nodes = std::make_shared<NodeMap>(NodeMap{std::move(found.members), std::move(found.node)});
     know_processes(comm(), nodes->node);  // needs memory, so before ranks agree
@@ -330,8 +345,11 @@ JoinedReport SharedComm::keep_nodes(std::string text, RankNode found,
   nodes->shares_memory = any[0] != 0;
   nodes->reads_memory = any[0] != 0 && any[1] == 0;
   nodes->several_nodes = any[2] != 0;
-  nodes->any_crowded = any[3] != 0;
+  nodes->ranks_per_core = static_cast<std::size_t>(any[3]);
+  nodes->any_crowded = any[3] > 1;
   if (nodes->node->crowded()) expect_crowd();
+  if (nodes_ && nodes_->ranks_per_core != nodes->ranks_per_core)
+    machine_key_.clear(), machine_.reset();
   nodes_ = std::move(nodes);
   nodes_text_ = std::move(text);
   node_of_.clear();

@@ -35,6 +35,7 @@ struct NodeMap {
   // Whether any node has several ranks, and whether processes may read each other's memory on all
   // such nodes; whether ranks outnumber cores on any. The same on all ranks.
   bool shares_memory = false, reads_memory = false, several_nodes = false, any_crowded = false;
+  std::size_t ranks_per_core = 1;  // the most that take turns on one, likewise
 };
 
 class SharedComm {
@@ -135,9 +136,10 @@ class SharedComm {
   std::shared_ptr<const NodeMap> nodes_;
   std::vector<std::int32_t> node_of_;
   std::string machine_key_;
-  std::uint64_t tuning_ = 0;  // the tuning_environment that it holds for
-  std::optional<LogGP> machine_;
-  bool attached_ = true;  // the program has not freed its communicator
+  std::uint64_t tuning_ = 0;            // of the variables that it holds for
+  std::optional<LogGP> named_machine_;  // on rank 0: of a machine file
+  std::optional<LogGP> machine_;        // with the ranks per core of nodes_
+  bool attached_ = true;                // the program has not freed its communicator
   JoinedReport joined_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "planners/graphs/graph_planner.hpp"
 
+#include <array>
+#include <set>
 #include <utility>
 
 #include "base/error.hpp"
@@ -66,22 +68,58 @@ Objection objection(const GraphPlanner& planner, const GraphFacts& facts, const 
   return {"", planner.pays(facts, task)};
 }
 
-Traffic gather_traffic(BspComm& bsp, std::span<const Relay> relays) {
-  Word most[] = {0, 0, 0, 0, 0}, total[] = {0, 0};
-  const auto raise = [](Word& word, std::int64_t value) { word = std::max<Word>(word, value); };
-  for (const Relay& relay : relays) {
-    const std::int64_t out = message_count(relay.out);
-    raise(most[0], out);
-    raise(most[1], message_count(relay.in));
-    raise(most[2], static_cast<std::int64_t>(relay.out.size()));
-    raise(most[3], static_cast<std::int64_t>(relay.in.size()));
-    for (const Hop& hop : relay.out) raise(most[4], hop.stage + 1);
-    total[0] += out;
-    total[1] += static_cast<std::int64_t>(relay.out.size());
+namespace {
+
+// Those that leave the node. Without a vertex, all do.
+std::vector<Hop> far_ones(const std::vector<Hop>& hops, const Vertex* vertex) {
+  std::vector<Hop> far = hops;
+  if (vertex)
+    std::erase_if(far, [&](const Hop& hop) {
+      return std::ranges::binary_search(vertex->node_ranks, hop.peer);
+    });
+  return far;
+}
+
+std::size_t stages_of(const std::vector<Hop>& hops) {
+  std::set<std::int32_t> stages;
+  for (const Hop& hop : hops) stages.insert(hop.stage);
+  return stages.size();
+}
+
+}  // namespace
+
+Traffic gather_traffic(BspComm& bsp, std::span<const Relay> relays,
+                       std::span<const Vertex> vertices) {
+  std::array<Word, 10> most{};
+  std::array<Word, 2> total{};
+  for (std::size_t k = 0; k < relays.size(); ++k) {
+    const Relay& relay = relays[k];
+    const Vertex* const vertex = vertices.empty() ? nullptr : &vertices[k];
+    const std::vector<Hop> far_out = far_ones(relay.out, vertex),
+                           far_in = far_ones(relay.in, vertex);
+    std::int64_t stages = 0;
+    for (const Hop& hop : relay.out) stages = std::max<std::int64_t>(stages, hop.stage + 1);
+    const auto size = [](const std::vector<Hop>& hops) {
+      return static_cast<std::int64_t>(hops.size());
+    };
+    const std::int64_t mine[] = {message_count(relay.out),
+                                 message_count(relay.in),
+                                 size(relay.out),
+                                 size(relay.in),
+                                 stages,
+                                 message_count(far_out),
+                                 message_count(far_in),
+                                 size(far_out),
+                                 size(far_in),
+                                 static_cast<std::int64_t>(stages_of(far_out))};
+    for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max<Word>(most[i], mine[i]);
+    total[0] += mine[0];
+    total[1] += mine[2];
   }
   bsp.max(most);
   bsp.sum(total);
-  return {most[0], most[1], total[0], total[1], most[2], most[3], most[4]};
+  return {most[0], most[1], total[0], total[1], most[2], most[3],
+          most[4], most[5], most[6],  most[7],  most[8], most[9]};
 }
 
 GraphVariant::GraphVariant(const GraphPlanner& planner, std::string variant,
@@ -96,7 +134,7 @@ GraphVariant::GraphVariant(const GraphPlanner& planner, std::string variant,
 // Keys are equal only if all ranks have the same hops in the same order: where a planner finds
 // nothing to do, it does what linear does.
 void GraphVariant::gather(BspComm& bsp) {
-  traffic_ = gather_traffic(bsp, relays_);
+  traffic_ = gather_traffic(bsp, relays_, vertices_);
   const bool sized =
       std::ranges::any_of(vertices_, [](const Vertex& v) { return !v.bytes.empty(); });
   if (bsp.max(Word{sized}) != 0) volumes_ = gather_volumes(bsp, vertices_, collective_, relays_);

@@ -56,6 +56,10 @@ struct Traffic {
   std::int64_t messages = 0, blocks = 0;   // of all ranks
   std::int64_t most_blocks_out = 0, most_blocks_in = 0;
   std::int64_t stages = 0;  // the highest stage in use, plus one
+  // Of these, what leads to other nodes; and in how many stages a rank has such messages.
+  std::int64_t far_out = 0, far_in = 0;
+  std::int64_t far_blocks_out = 0, far_blocks_in = 0;
+  std::int64_t far_stages = 0;
 };
 
 struct GraphPlanner;
@@ -126,7 +130,9 @@ Objection objection(const GraphPlanner& planner, const GraphFacts& facts, const 
 // Collective.
 GraphFacts gather_facts(BspComm& bsp, std::span<const Vertex> vertices);
 
-Traffic gather_traffic(BspComm& bsp, std::span<const Relay> relays);
+// vertices: one per relay, which know their nodes; empty: all messages lead to other nodes.
+Traffic gather_traffic(BspComm& bsp, std::span<const Relay> relays,
+                       std::span<const Vertex> vertices = {});
 
 // One per file of this folder.
 extern const GraphPlanner graph_linear, graph_coloring, graph_tree, graph_node_aware,
