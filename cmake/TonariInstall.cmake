@@ -44,6 +44,12 @@ foreach(mpi IN LISTS TONARI_MPIS)
   install(TARGETS tonari_${mpi} EXPORT tonari-${mpi} LIBRARY DESTINATION ${libraries}
       COMPONENT ${mpi} ${namelink})
   install(EXPORT tonari-${mpi} NAMESPACE tonari:: DESTINATION ${tonari_package} COMPONENT ${mpi})
+  foreach(name IN LISTS TONARI_PETSCS)
+    if(TONARI_PETSC_${name}_MPI STREQUAL mpi)
+      install(TARGETS tonari_petsc_${name} LIBRARY DESTINATION ${libraries}/petsc-${name}
+          COMPONENT ${mpi})
+    endif()
+  endforeach()
   set(pc_libdir ${libraries})
   set(pc_includedir ${CMAKE_INSTALL_INCLUDEDIR})
   foreach(folder pc_libdir pc_includedir)

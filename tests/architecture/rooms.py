@@ -23,7 +23,7 @@ FLOORS = [
     ["neighborhood"],
     ["cells", "in_place", "sparse"],
     ["blocks", "grid", "vector"],
-    ["fortran", "preload"],
+    ["fortran", "petsc", "preload"],
     ["watch"],
     ["simulate"],  # not part of libtonari, as analysis
     ["analysis"],  # not part of libtonari: the command line and the tests use it
@@ -32,6 +32,8 @@ CORE = {room for floor in FLOORS[: FLOORS.index(["select"]) + 1] for room in flo
     "analysis",
     "simulate",
 }
+# What these need is not on every machine; there they are not compiled, and have no tests.
+OPTIONAL = {"petsc"}
 SOURCES = {".hpp", ".h", ".cpp", ".c"}
 
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
@@ -62,7 +64,11 @@ def core_sources(root: Path) -> list[Path]:
 
 
 def other_sources(root: Path) -> list[Path]:
-    return [path for room, path in sources(root) if room not in CORE and path.suffix == ".cpp"]
+    return [
+        path
+        for room, path in sources(root)
+        if room not in CORE | OPTIONAL and path.suffix == ".cpp"
+    ]
 
 
 def public_headers(root: Path) -> list[Path]:
@@ -71,5 +77,7 @@ def public_headers(root: Path) -> list[Path]:
 
 def other_headers(root: Path) -> list[Path]:
     return [
-        path for room, path in sources(root) if room not in CORE and path.suffix in {".hpp", ".h"}
+        path
+        for room, path in sources(root)
+        if room not in CORE | OPTIONAL and path.suffix in {".hpp", ".h"}
     ]

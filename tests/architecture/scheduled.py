@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rooms import CORE
+from rooms import CORE, OPTIONAL
 
 SHARED_LABELS = {"mpi", "openmpi", "mpich", "abi", "more"}
 # Labels of files of which `make test` may leave out all: tests of scale and of the quality of
@@ -27,7 +27,7 @@ SHARED_LABELS = {"mpi", "openmpi", "mpich", "abi", "more"}
 LATER = {"core", "large", "stencil"}
 # What calls the second MPI is tested there by random exchanges of all kinds (tests/fuzz) and by the
 # tests of the channels.
-ONE_MPI = {"api", "blocks", "engine", "grid", "vector"}
+ONE_MPI = {"api", "blocks", "engine", "grid", "petsc", "vector"}
 # Programs for the standard ABI repeat some tests under each MPI that has it.
 REPEATED = "abi"
 PROGRAM = re.compile(r"_tests(_\w+)?$")
@@ -264,7 +264,7 @@ def main(ctest: str, build: Path, root: Path) -> int:
     )
     scheduled = list(entries(table, build))
     unbuilt = {label for row in table["tests"] if "command" not in row for label in labels_of(row)}
-    unbuilt |= LATER - {label for entry in scheduled for label in entry.labels}
+    unbuilt |= (LATER | OPTIONAL) - {label for entry in scheduled for label in entry.labels}
     rooms = unbuilt | (CORE | {"readers"} if "core" in unbuilt else set())
     tests = {
         program: tests_of(next(entry for entry in scheduled if entry.program == program), build)

@@ -7,6 +7,7 @@
 #include <tonari/group.h>
 #include <tonari/iso.h>
 #include <tonari/large_counts.h>
+#include <tonari/petsc.h>
 #include <tonari/sparse.h>
 #include <tonari/tonari.h>
 #include <tonari/vector.h>

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The PETScs of this machine that libtonari_petsc can be built for: sets TONARI_PETSCS, and for each
+# of them makes a target tonari_petsc_package_<name> and sets TONARI_PETSC_<name>_MPI. Names are
+# those that Debian has for its libraries: real, complex; petsc where there is one PETSc.
+set(TONARI_PETSC "" CACHE STRING
+    "folders with a PETSc.pc to build libtonari_petsc for (default: those found), or none")
+find_package(PkgConfig QUIET)
+
+# Folders with a PETSc.pc: of PETSC_DIR, of pkg-config, and Debian's, each once.
+function(tonari_find_petscs result)
+  set(folders ${TONARI_PETSC})
+  if(NOT folders)
+    if(DEFINED ENV{PETSC_DIR})
+      list(APPEND folders $ENV{PETSC_DIR}/$ENV{PETSC_ARCH}/lib/pkgconfig)
+    endif()
+    pkg_get_variable(found PETSc pcfiledir)
+    file(GLOB of_debian /usr/lib/petscdir/petsc*/*/lib/pkgconfig)
+    list(APPEND folders ${found} ${of_debian})
+  endif()
+  set(real_folders)
+  foreach(folder IN LISTS folders)
+    if(EXISTS ${folder}/PETSc.pc)
+      file(REAL_PATH ${folder}/PETSc.pc file)
+      cmake_path(GET file PARENT_PATH folder)
+      list(APPEND real_folders ${folder})
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES real_folders)
+  set(${result} ${real_folders} PARENT_SCOPE)
+endfunction()
+
+# The kind of MPI that a PETSc was built with, from its petscconf.h; empty if that is unknown.
+function(tonari_mpi_of_petsc directories result)
+  set(${result} "" PARENT_SCOPE)
+  foreach(directory IN LISTS directories)
+    if(EXISTS ${directory}/petscconf.h)
+      file(STRINGS ${directory}/petscconf.h lines REGEX "PETSC_HAVE_(OMPI_MAJOR|MPICH)_?")
+      if(lines MATCHES "OMPI_MAJOR")
+        set(${result} openmpi PARENT_SCOPE)
+      elseif(lines MATCHES "MPICH")
+        set(${result} mpich PARENT_SCOPE)
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
+# Star forests changed their inside several times: what src/petsc needs of it.
+function(tonari_try_petsc directories mpi result)
+  include(CheckCXXSourceCompiles)
+  get_target_property(of_mpi tonari_mpi_${mpi} INTERFACE_INCLUDE_DIRECTORIES)
+  set(CMAKE_REQUIRED_INCLUDES ${directories})
+  if(of_mpi)
+    list(APPEND CMAKE_REQUIRED_INCLUDES ${of_mpi})
+  endif()
+  set(CMAKE_REQUIRED_DEFINITIONS -DOMPI_SKIP_MPICXX=1 -DMPICH_SKIP_MPICXX=1)
+  set(CMAKE_REQUIRED_QUIET ON)
+  set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+  check_cxx_source_compiles("
+    #include <petsc/private/sfimpl.h>
+    static PetscErrorCode begin(PetscSF sf, MPI_Datatype, PetscMemType, const void*, PetscMemType,
+                                void*, MPI_Op) { return sf->vscat.bs && sf->allow_multi_leaves
+                                    ? PETSC_ERR_SUP : static_cast<PetscErrorCode>(0); }
+    int ranks() { PetscSF sf = nullptr; PetscInt n; const PetscMPIInt* r; const PetscInt *o, *p;
+      sf->ops->BcastBegin = begin; return (int)PetscSFGetLeafRanks(sf, &n, &r, &o, &p); }"
+      ${result})
+  set(${result} ${${result}} PARENT_SCOPE)
+endfunction()
+
+# Makes the target of one folder; sets `name` and `why` it is left out, if it is.
+function(tonari_add_petsc folder name why)
+  set(ENV{PKG_CONFIG_PATH} ${folder})
+  string(MAKE_C_IDENTIFIER "TONARI_PC_${folder}" pc)
+  pkg_check_modules(${pc} QUIET PETSc)
+  set(found ${${pc}_LIBRARIES})
+  list(FILTER found INCLUDE REGEX "^petsc")
+  list(GET found 0 found)
+  string(REGEX REPLACE "^petsc_" "" found "${found}")
+  set(${name} ${found} PARENT_SCOPE)
+  tonari_mpi_of_petsc("${${pc}_INCLUDE_DIRS}" mpi)
+  set(package tonari_petsc_package_${found})
+  if(TARGET ${package})
+    set(${why} "another one has its name" PARENT_SCOPE)
+  elseif(NOT mpi IN_LIST TONARI_MPIS)
+    set(${why} "tonari is not built for its MPI" PARENT_SCOPE)
+  else()
+    add_library(${package} INTERFACE)
+    target_include_directories(${package} SYSTEM INTERFACE ${${pc}_INCLUDE_DIRS})
+    target_link_directories(${package} INTERFACE ${${pc}_LIBRARY_DIRS})
+    target_link_libraries(${package} INTERFACE ${${pc}_LIBRARIES})
+    tonari_try_petsc("${${pc}_INCLUDE_DIRS}" ${mpi} TONARI_PETSC_${found}_FITS)
+    if(NOT TONARI_PETSC_${found}_FITS)
+      set(${why} "its version ${${pc}_VERSION} has other star forests than those that tonari knows"
+          PARENT_SCOPE)
+    endif()
+    set(TONARI_PETSC_${found}_MPI ${mpi} PARENT_SCOPE)
+    set(TONARI_PETSC_${found}_VERSION ${${pc}_VERSION} PARENT_SCOPE)
+  endif()
+endfunction()
+
+set(TONARI_PETSCS "")
+set(tonari_petsc_folders "")
+if(PkgConfig_FOUND AND NOT TONARI_PETSC STREQUAL none)
+  set(tonari_pkg_config_path "$ENV{PKG_CONFIG_PATH}")
+  tonari_find_petscs(tonari_petsc_folders)
+endif()
+foreach(folder IN LISTS tonari_petsc_folders)
+  set(why "")
+  tonari_add_petsc(${folder} name why)
+  if(why)
+    message(STATUS "tonari: not built for the PETSc of ${folder}: ${why}")
+  else()
+    list(APPEND TONARI_PETSCS ${name})
+    message(STATUS "tonari: inside PETSc ${TONARI_PETSC_${name}_VERSION} (${name}), with "
+        "${TONARI_PETSC_${name}_MPI}")
+  endif()
+  set(ENV{PKG_CONFIG_PATH} "${tonari_pkg_config_path}")
+endforeach()
+if(NOT tonari_petsc_folders)
+  message(STATUS "tonari: no PETSc found (Debian: petsc-dev); libtonari_petsc is left out")
+endif()

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "petsc/carrier.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "petsc/counter.hpp"
+#include "petsc/sentences.hpp"
+
+namespace tonari::petsc {
+namespace {
+
+MPI_Comm comm_of(PetscSF sf) { return PetscObjectComm(reinterpret_cast<PetscObject>(sf)); }
+
+PetscErrorCode any_rank(PetscSF sf, bool here, bool* anywhere) {
+  int flag = here;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &flag, 1, MPI_INT, MPI_LOR, comm_of(sf)));
+  *anywhere = flag != 0;
+  PetscFunctionReturn(success);
+}
+
+// What tonari can combine; other operations have no unit that is possible.
+PetscErrorCode kind_of(const Call& call, Kind* kind) {
+  PetscFunctionBegin;
+  *kind = {call.way, call.op, {}};
+  if (call.op == MPI_REPLACE)
+    PetscCall(unit_of_bytes(call.unit, &kind->unit));
+  else if (call.op == MPI_SUM || call.op == MPI_MIN || call.op == MPI_MAX)
+    PetscCall(unit_of_numbers(call.unit, call.op, &kind->unit));
+  PetscFunctionReturn(success);
+}
+
+using Carriers = std::unordered_map<PetscSF, std::unique_ptr<Carrier>>;
+
+Carriers& carriers() {
+  static auto* const all = new Carriers;  // star forests may outlive static objects
+  return *all;
+}
+
+}  // namespace
+
+Carrier* carrier_of(PetscSF sf) {
+  const auto found = carriers().find(sf);
+  return found == carriers().end() ? nullptr : found->second.get();
+}
+
+Carrier& add_carrier(PetscSF sf, const _PetscSFOps& basic) {
+  return *(carriers()[sf] = std::make_unique<Carrier>(basic));
+}
+
+void remove_carrier(PetscSF sf) { carriers().erase(sf); }
+
+PetscErrorCode Carrier::basic_begin(PetscSF sf, const Call& call) const {
+  const PetscMemType host = PETSC_MEMTYPE_HOST;
+  const auto begin = call.way == Way::bcast ? basic_.BcastBegin : basic_.ReduceBegin;
+  PetscFunctionBegin;
+  PetscCall((*begin)(sf, call.unit, host, call.source, host, call.target, call.op));
+  PetscFunctionReturn(success);
+}
+
+PetscErrorCode Carrier::basic_end(PetscSF sf, const Call& call) const {
+  const auto end = call.way == Way::bcast ? basic_.BcastEnd : basic_.ReduceEnd;
+  PetscFunctionBegin;
+  PetscCall((*end)(sf, call.unit, call.source, call.target, call.op));
+  PetscFunctionReturn(success);
+}
+
+void Carrier::forget() {
+  exchanges_.clear(), last_found_ = nullptr;
+  vectors_.reset();
+  uses_ = 0, connected_ = useless_ = sizes_known_ = false;
+}
+
+// The same on all ranks.
+bool Carrier::was_remapped(PetscSF sf) const { return sizes_known_ && sf->vscat.from_n < 0; }
+
+PetscErrorCode Carrier::connect(PetscSF sf) {
+  Lists lists;
+  bool remote = false;
+  PetscFunctionBegin;
+  PetscCall(read_lists(sf, &lists));
+  PetscCall(any_rank(sf, lists.remote, &remote));
+  connected_ = true, useless_ = !remote;
+  sizes_known_ = sf->vscat.from_n >= 0;
+  vectors_ = std::make_unique<Vectors>();
+  PetscCall(vectors_->set(comm_of(sf), std::move(lists)));
+  PetscFunctionReturn(success);
+}
+
+PetscErrorCode Carrier::add(PetscSF sf, const Kind& kind, Exchange** exchange) {
+  bool refused = false;
+  const bool repeats = kind.copied() && vectors_->target(kind.way).repeats;
+  PetscFunctionBegin;
+  PetscCall(any_rank(sf, repeats || !kind.unit.possible(), &refused));
+  exchanges_.push_back(std::make_unique<Exchange>(kind));
+  *exchange = exchanges_.back().get();
+  (*exchange)->by_tonari = !refused;
+  if (!races) (*exchange)->race.call_off();
+  PetscFunctionReturn(success);
+}
+
+// Looks at the unit only if it is not the last one, or one of the program's that it may have freed.
+PetscErrorCode Carrier::find(PetscSF sf, const Call& call, Exchange** exchange) {
+  PetscFunctionBegin;
+  if (last_found_ && call.unit == last_call_.unit && call.op == last_call_.op &&
+      call.way == last_call_.way) {
+    *exchange = last_found_;
+    PetscFunctionReturn(success);
+  }
+  PetscCall(find_kind(sf, call, exchange));
+  const bool stays = call.unit == MPIU_SCALAR || call.unit == MPIU_INT ||
+                     (sf->vscat.bs > 0 && call.unit == sf->vscat.unit);
+  last_call_ = call, last_found_ = stays ? *exchange : nullptr;
+  PetscFunctionReturn(success);
+}
+
+// Units that tonari does not have are one kind for each operation.
+PetscErrorCode Carrier::find_kind(PetscSF sf, const Call& call, Exchange** exchange) {
+  Kind kind;
+  PetscFunctionBegin;
+  PetscCall(kind_of(call, &kind));
+  const auto known = std::ranges::find_if(
+      exchanges_, [&](const std::unique_ptr<Exchange>& e) { return e->kind == kind; });
+  if (known != exchanges_.end())
+    *exchange = known->get();
+  else
+    PetscCall(add(sf, kind, exchange));
+  PetscFunctionReturn(success);
+}
+
+PetscErrorCode Carrier::begin(PetscSF sf, const Call& call, bool* begun) {
+  Exchange* exchange = nullptr;
+  PetscMPIInt ranks = 0;
+  PetscFunctionBegin;
+  *begun = false;
+  if (was_remapped(sf) && idle()) forget();
+  PetscCallMPI(MPI_Comm_size(comm_of(sf), &ranks));
+  ++uses_, ++passed_on_, ++counter().passed_on;
+  if (ranks == 1 || useless_ || !call.on_host || uses_ < connects_at) PetscFunctionReturn(success);
+  if (!connected_) PetscCall(connect(sf));
+  if (useless_) PetscFunctionReturn(success);
+  PetscCall(find(sf, call, &exchange));
+  if (!exchange->by_tonari) PetscFunctionReturn(success);
+
+  const bool timed = exchange->race.timing() && idle();
+  const Runner runner = timed                   ? exchange->race.next()
+                        : exchange->race.lost() ? Runner::basic
+                                                : Runner::tonari;
+  Lane* lane = nullptr;
+  if (runner == Runner::tonari) lane = exchange->take();
+  if (!lane && !timed) PetscFunctionReturn(success);
+  const double start = timed ? MPI_Wtime() : 0;
+  if (lane)
+    PetscCall(exchange->start(comm_of(sf), *vectors_, *lane, call.source, call.target));
+  else
+    PetscCall(basic_begin(sf, call));
+  flights_.push_back({call, exchange, lane, timed ? MPI_Wtime() - start : -1});
+  if (lane) --passed_on_, --counter().passed_on, ++carried_, ++counter().exchanges;
+  *begun = true;
+  PetscFunctionReturn(success);
+}
+
+PetscErrorCode Carrier::complete(PetscSF sf, Flight& flight) {
+  const bool timed = flight.seconds >= 0;
+  const double start = timed ? MPI_Wtime() : 0;
+  PetscFunctionBegin;
+  if (flight.lane) {
+    PetscCall(PetscLogEventBegin(counter().event, sf, 0, 0, 0));
+    PetscCall(said(PETSC_COMM_SELF, tonari_wait(flight.lane->request)));
+    PetscCall(PetscLogEventEnd(counter().event, sf, 0, 0, 0));
+    flight.exchange->give_back();
+  } else {
+    PetscCall(basic_end(sf, flight.call));
+  }
+  Race& race = flight.exchange->race;
+  if (timed)
+    PetscCall(race.finished(comm_of(sf), flight.lane ? Runner::tonari : Runner::basic,
+                            flight.seconds + MPI_Wtime() - start));
+  else if (!race.timing())
+    race.passed();
+  PetscFunctionReturn(success);
+}
+
+PetscErrorCode Carrier::find_flight(const Call& call, std::size_t* flight) const {
+  PetscFunctionBegin;
+  for (*flight = 0; *flight < flights_.size(); ++*flight) {
+    const Call& begun = flights_[*flight].call;
+    PetscBool same = call.unit == begun.unit ? PETSC_TRUE : PETSC_FALSE;
+    if (begun.way != call.way || begun.source != call.source || begun.target != call.target)
+      continue;
+    if (!same) PetscCall(MPIPetsc_Type_compare(call.unit, begun.unit, &same));
+    if (same) break;
+  }
+  PetscFunctionReturn(success);
+}
+
+PetscErrorCode Carrier::end(PetscSF sf, const Call& call, bool* ended) {
+  std::size_t found = 0;
+  PetscFunctionBegin;
+  PetscCall(find_flight(call, &found));
+  *ended = found < flights_.size();
+  if (*ended) {
+    Flight arrived = flights_[found];
+    flights_.erase(flights_.begin() + static_cast<std::ptrdiff_t>(found));
+    PetscCall(complete(sf, arrived));
+  }
+  PetscFunctionReturn(success);
+}
+
+PetscErrorCode Carrier::view(PetscViewer viewer) const {
+  PetscFunctionBegin;
+  if (carried_ == 0) PetscFunctionReturn(success);
+  std::size_t requests = 0;
+  for (const std::unique_ptr<Exchange>& e : exchanges_) requests += e->lanes();
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "  tonari: %" PetscInt64_FMT
+                                   " exchanges by %d requests, %" PetscInt64_FMT
+                                   " passed on to basic\n",
+                                   static_cast<PetscInt64>(carried_), static_cast<int>(requests),
+                                   static_cast<PetscInt64>(passed_on_)));
+  for (const std::unique_ptr<Exchange>& e : exchanges_)
+    if (e->race.seconds(Runner::basic) > 0)
+      PetscCall(PetscViewerASCIIPrintf(
+          viewer, "  tonari: %s of %" PetscInt64_FMT " bytes: %g us, by basic %g us%s\n",
+          e->kind.way == Way::bcast ? "broadcasts" : "reductions", e->kind.unit.bytes,
+          e->race.seconds(Runner::tonari) * 1e6, e->race.seconds(Runner::basic) * 1e6,
+          e->race.lost() ? ": passed on" : ""));
+  PetscFunctionReturn(success);
+}
+
+}  // namespace tonari::petsc

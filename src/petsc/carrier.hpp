@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What tonari knows of one star forest: how often it was used, the exchanges that it has for it,
+// and those under way.
+#pragma once
+
+#include <petsc/private/sfimpl.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "petsc/exchange.hpp"
+
+namespace tonari::petsc {
+
+// The arguments of a call of PetscSFBcastBegin or PetscSFReduceBegin.
+struct Call {
+  Way way;
+  MPI_Datatype unit;
+  const void* source;
+  void* target;
+  MPI_Op op;
+  bool on_host;
+};
+
+class Carrier {
+ public:
+  // basic: what a star forest of that type does.
+  explicit Carrier(const _PetscSFOps& basic) : basic_(basic) {}
+  const _PetscSFOps& basic() const { return basic_; }
+
+  bool races = true;
+  PetscInt connects_at = 3;  // the use by which ranks connect
+  void take_settings(const Carrier& other) { races = other.races, connects_at = other.connects_at; }
+
+  // Collective, as the functions of PETSc: begins it by tonari, or says that basic is to.
+  PetscErrorCode begin(PetscSF sf, const Call& call, bool* begun);
+  // Whether tonari or basic is to end it; by tonari it is complete then.
+  PetscErrorCode end(PetscSF sf, const Call& call, bool* ended);
+  // Gives up all that was made for the graph of before. None may be under way.
+  void forget();
+  bool idle() const { return flights_.empty(); }
+  PetscErrorCode view(PetscViewer viewer) const;
+
+ private:
+  // An exchange that was begun; without a lane by basic, and only timed here.
+  struct Flight {
+    Call call;
+    Exchange* exchange;
+    Lane* lane;
+    double seconds;  // so far; negative: not timed
+  };
+  PetscErrorCode connect(PetscSF sf);
+  PetscErrorCode find(PetscSF sf, const Call& call, Exchange** exchange);
+  PetscErrorCode find_kind(PetscSF sf, const Call& call, Exchange** exchange);
+  PetscErrorCode find_flight(const Call& call, std::size_t* flight) const;
+  PetscErrorCode add(PetscSF sf, const Kind& kind, Exchange** exchange);
+  PetscErrorCode basic_begin(PetscSF sf, const Call& call) const;
+  PetscErrorCode basic_end(PetscSF sf, const Call& call) const;
+  PetscErrorCode complete(PetscSF sf, Flight& flight);
+  bool was_remapped(PetscSF sf) const;
+
+  const _PetscSFOps basic_;
+  PetscInt uses_ = 0;
+  bool connected_ = false, useless_ = false;
+  bool sizes_known_ = false;  // VecScatterRemap forgets them
+  std::unique_ptr<Vectors> vectors_;
+  std::vector<std::unique_ptr<Exchange>> exchanges_;
+  std::vector<Flight> flights_;
+  // The last call whose unit cannot become another one, and what it found.
+  Call last_call_{};
+  Exchange* last_found_ = nullptr;
+  std::int64_t carried_ = 0, passed_on_ = 0;
+};
+
+// That of a star forest; it has none unless tonari is in front of it.
+Carrier* carrier_of(PetscSF sf);
+Carrier& add_carrier(PetscSF sf, const _PetscSFOps& basic);
+void remove_carrier(PetscSF sf);
+
+}  // namespace tonari::petsc

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "petsc/exchange.hpp"
+
+#include <cstring>
+#include <functional>
+
+#include "petsc/sentences.hpp"
+
+namespace tonari::petsc {
+namespace {
+
+// The bytes of one side in the program's array, from the first to the last that is exchanged.
+struct Bytes {
+  std::byte* at = nullptr;
+  std::size_t size = 0;
+
+  std::byte* end() const { return at + size; }
+};
+
+// Where nothing is exchanged the program may have no array, but tonari wants an address.
+alignas(16) std::byte nothing_to_send[16], nothing_to_receive[16];
+
+Bytes bytes_of(const void* array, const Side& side, const Unit& unit, std::byte* otherwise) {
+  if (side.length == 0) return {otherwise, 0};
+  auto* const base = static_cast<std::byte*>(const_cast<void*>(array));
+  return {base + side.first * static_cast<MPI_Aint>(unit.bytes),
+          static_cast<std::size_t>(side.length) * static_cast<std::size_t>(unit.bytes)};
+}
+
+bool overlap(const Bytes& a, const Bytes& b) {
+  const std::less<> before;
+  return before(a.at, b.end()) && before(b.at, a.end());
+}
+
+}  // namespace
+
+Lane::~Lane() {
+  if (request != TONARI_REQUEST_NULL) tonari_request_free(&request);
+}
+
+Lane* Exchange::take() {
+  if (idle()) taken_ = 0;
+  if (taken_ == most_lanes) return nullptr;
+  if (taken_ == lanes_.size()) lanes_.push_back(std::make_unique<Lane>());
+  ++under_way_;
+  return lanes_[taken_++].get();
+}
+
+PetscErrorCode Exchange::start(MPI_Comm comm, Vectors& vectors, Lane& lane, const void* source,
+                               void* target) {
+  Bytes from = bytes_of(source, vectors.source(kind.way), kind.unit, nothing_to_send);
+  const Bytes to = bytes_of(target, vectors.target(kind.way), kind.unit, nothing_to_receive);
+  PetscFunctionBegin;
+  if (overlap(from, to)) {  // what is sent is what was there
+    lane.copy_of_source.assign(from.at, from.end());
+    from.at = lane.copy_of_source.data();
+  }
+  if (lane.request == TONARI_REQUEST_NULL)
+    PetscCall(make_request(comm, vectors, lane, from.at, to.at));
+  PetscCall(said(PETSC_COMM_SELF, tonari_start_with(lane.request, from.at, to.at)));
+  PetscFunctionReturn(success);
+}
+
+PetscErrorCode Exchange::make_request(MPI_Comm comm, Vectors& vectors, Lane& lane,
+                                      const void* source, void* target) {
+  tonari_vector vector = TONARI_VECTOR_NULL;
+  tonari_vector_values values = {};
+  values.type = kind.unit.value, values.components = kind.unit.count;
+  PetscFunctionBegin;
+  PetscCall(vectors.get(kind.way, kind.copied(), &vector));
+  if (kind.copied())
+    PetscCall(said(comm, tonari_vector_forward_init(vector, &values, source, target, MPI_INFO_NULL,
+                                                    &lane.request)));
+  else
+    PetscCall(said(comm, tonari_vector_reverse_init(vector, &values, kind.op, source, target,
+                                                    MPI_INFO_NULL, &lane.request)));
+  PetscFunctionReturn(success);
+}
+
+}  // namespace tonari::petsc
