@@ -16,7 +16,7 @@ python := $(BUILD)/venv/bin/python
 build := $(python) tools/build.py $(BUILD)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-all test-alone test-large test-conformance test-gpu bench docs wheel install format clean distclean
+.PHONY: help build demo test test-all test-alone test-large test-conformance test-cluster test-gpu bench docs wheel install format clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -55,6 +55,11 @@ test-conformance: ## other people's suites whole, mpi4py's and MPICH's, and ours
 	@tools/setup.sh test
 	@$(build) conformance_tests
 	@PYTHONPATH=python:$(BUILD)/python TONARI_BUILD=$(abspath $(BUILD)) $(python) -m pytest tests/conformance -p no:cacheprovider -rs
+
+test-cluster: ## jobs under Slurm on hosts that are network namespaces; needs root and Debian's Slurm
+	@tools/setup.sh test
+	@$(build) cluster_tests
+	@TONARI_BUILD=$(abspath $(BUILD)) $(python) -m pytest tests/cluster -p no:cacheprovider -rs
 
 test-gpu: ## the tests of devices on a GPU of this machine; without one it says so and lists them
 	@tools/setup.sh test

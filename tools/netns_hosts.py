@@ -17,6 +17,7 @@ an interrupt. Needs root.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import shutil
 import signal
@@ -56,9 +57,11 @@ def run(*command: str, text: str | None = None) -> None:
 class Hosts:
     """Namespaces PREFIXh0, PREFIXh1, ... and PREFIXbridge, as a context manager."""
 
+    _number = itertools.count()  # of those that this process makes
+
     def __init__(self, count: int) -> None:
         self.count = count
-        self.prefix = f"tonari{os.getpid()}-"
+        self.prefix = f"tonari{os.getpid()}-{next(self._number)}-"
         self.names = [f"h{i}" for i in range(count)]
         self.settings: dict[Path, str] = {}  # of the kernel, as they were
         self.made: list[str] = []
@@ -110,7 +113,7 @@ class Hosts:
         etc.mkdir(parents=True)
         (etc / "hosts").write_text(
             "127.0.0.1 localhost\n"
-            + "".join(f"{self._address(j)} {other}\n" for j, other in enumerate(self.names))
+            + "".join(f"{self.address(j)} {other}\n" for j, other in enumerate(self.names))
         )
         run(
             "ip",
@@ -141,11 +144,11 @@ class Hosts:
             full,
             "-batch",
             "-",
-            text=f"link set lo up\naddr add {self._address(i)}/16 dev eth0\nlink set eth0 up\n",
+            text=f"link set lo up\naddr add {self.address(i)}/16 dev eth0\nlink set eth0 up\n",
         )
 
     @staticmethod
-    def _address(i: int) -> str:
+    def address(i: int) -> str:
         return f"10.77.{(i + 1) // 256}.{(i + 1) % 256}"
 
     def _room_for_neighbors(self) -> None:
