@@ -40,6 +40,7 @@ class Paths {
   }
 
   const StagedEdge& edge(EdgeNumber e) const { return edges_[e]; }
+  std::size_t edges() const { return edges_.size(); }
   const BlockLists& lists() const { return lists_; }
 
   void lead(BlockNumber b, std::span<const StagedEdge> path) {
@@ -126,9 +127,14 @@ class Balancer {
   }
 
   MessageSchedule run() {
+    if (limited()) thin_cheaply();
     thin();
-    do level();
-    while (straighten());
+    settle();
+    if (limited()) {
+      renew_candidates();
+      thin();
+      settle();
+    }
     shorten();
     return MessageSchedule(matrix_, paths_.hops());
   }
@@ -169,11 +175,40 @@ class Balancer {
     tried_.assign(edges.size(), false);
   }
 
+  bool limited() const { return !std::isinf(most_words_); }
+
+  // All edges that are open may be tried again.
+  void renew_candidates() {
+    for (std::vector<EdgeNumber>& of_end : candidates_) of_end.clear();
+    tried_.assign(paths_.edges(), true);
+    for (EdgeNumber e = 0; e < tried_.size(); ++e) {
+      const StagedEdge& edge = paths_.edge(e);
+      if (!graph_.open(edge)) continue;
+      tried_[e] = false;
+      candidates_[edge.from].push_back(e);
+      candidates_[ranks_ + edge.to].push_back(e);
+    }
+  }
+
   // Ends are 0 .. ranks - 1 for what ranks send, and the next ranks numbers for what they receive.
   int busy(int end) const {
     return end < ranks_ ? graph_.sent(end) : graph_.received(end - ranks_);
   }
   double urgency(int end) const { return busy(end) * weights_[end]; }
+
+  // Words that are limited go first to deletions that cost few of them: the price begins at half an
+  // average block and rises.
+  void thin_cheaply() {
+    constexpr int rises = 6;
+    const double last = price_;
+    price_ = 0.5 * static_cast<double>(matrix_.statistics().words) /
+             static_cast<double>(matrix_.blocks());
+    for (int k = 0; k < rises && price_ < last; ++k, price_ *= 4) {
+      thin();
+      renew_candidates();
+    }
+    price_ = last;
+  }
 
   void thin() {
     std::priority_queue<std::pair<double, int>> queue;
@@ -250,10 +285,52 @@ class Balancer {
     return most;
   }
 
-  // The busiest ends get less to do until some find nothing, or the work is done that may be done.
-  void level() {
-    while (most() > 1 && work() < most_work_ && lower(most())) {
+  // Leveling, and what makes room for more of it.
+  void settle() {
+    do level();
+    while (straighten());
+    constexpr int most_saves = 8;
+    for (int saves = 0, failures = 0; limited() && saves < most_saves && failures < 2; ++saves) {
+      const int before = most();
+      if (!save_words(before - 2)) break;
+      do level();
+      while (straighten());
+      failures = most() < before ? 0 : failures + 1;
     }
+  }
+
+  // The busiest ends get less to do until some find nothing, or the work is done that may be done.
+  // Where words are limited, those with one message less then make room, and it begins anew.
+  void level() {
+    const int most_tries = limited() ? 3 : 1;
+    for (int tries = 0; tries < most_tries && most() > 1 && work() < most_work_;) {
+      const int top = most();
+      if (lower(top)) continue;
+      if (++tries < most_tries) lower(top - 1);
+    }
+  }
+
+  // Blocks go directly between ranks that have less than `limit` to do, those that save the most
+  // words first, until leveling has a fiftieth of all to spend. Returns whether there were any.
+  bool save_words(int limit) {
+    const auto has_room = [&](BlockNumber b) {
+      return graph_.sent(matrix_.origin(b)) < limit && graph_.received(matrix_.target(b)) < limit;
+    };
+    std::vector<std::pair<double, BlockNumber>> savings;
+    for (BlockNumber b = 0; b < matrix_.blocks(); ++b)
+      if (const double saved = (paths_.lists().hops(b) - 1) * static_cast<double>(matrix_.words(b));
+          saved > 0 && has_room(b))
+        savings.emplace_back(-saved, b);
+    std::sort(savings.begin(), savings.end());
+    double wanted = 0.02 * static_cast<double>(matrix_.statistics().words);
+    bool any = false;
+    for (const auto& [saved, b] : savings) {
+      if (!has_room(b) || wanted <= 0) continue;
+      go_directly(b);
+      wanted += saved;
+      any = true;
+    }
+    return any;
   }
 
   // All ends to less than `most`; false if some cannot.
@@ -365,12 +442,18 @@ class Balancer {
         savings.emplace_back(-saved, b);
     std::sort(savings.begin(), savings.end());
     for (const auto& [saved, b] : savings) {
-      const StagedEdge direct{(matrix_.origin(b) + matrix_.target(b)) % graph_.stages(),
-                              matrix_.origin(b), matrix_.target(b)};
-      if (graph_.sent(direct.from) >= limit || graph_.received(direct.to) >= limit) continue;
-      graph_.add(direct);
-      paths_.lead(b, std::span(&direct, 1));
+      if (graph_.sent(matrix_.origin(b)) >= limit || graph_.received(matrix_.target(b)) >= limit)
+        continue;
+      go_directly(b);
     }
+  }
+
+  // Over an edge that is not open yet: if it were, straighten() would have taken it.
+  void go_directly(BlockNumber b) {
+    const StagedEdge direct{(matrix_.origin(b) + matrix_.target(b)) % graph_.stages(),
+                            matrix_.origin(b), matrix_.target(b)};
+    graph_.add(direct);
+    paths_.lead(b, std::span(&direct, 1));
   }
 
   static constexpr std::size_t most_opened = 64;

@@ -3,6 +3,14 @@
 // that each belong to a stage. Two stages have an implementation of their own (thinning.hpp,
 // two_hops.hpp), which is several times as fast. Work is bounded, counted in rows of bits: so plans
 // are the same on every rank.
+//
+// Where words are limited (options.words), they are spent with more care:
+//
+//   thinning   at prices that rise from half an average block to options.price, cheap deletions
+//              first; and once more after leveling, with the edges that it has opened
+//   leveling   ends that have one message less than the busiest make room, and the busiest begin
+//              again; then ranks with room send blocks directly, and leveling has the words that
+//              this saves
 #pragma once
 
 #include <cstddef>

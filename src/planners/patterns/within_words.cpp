@@ -2,6 +2,7 @@
 #include "planners/patterns/within_words.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -22,10 +23,9 @@ constexpr double any_price = std::numeric_limits<double>::infinity();
 // The best so far of what keeps to a limit.
 class Best {
  public:
-  Best(const CommunicationMatrix& matrix, double words, double word)
+  Best(const CommunicationMatrix& matrix, double words)
       : matrix_(matrix),
         words_(words),
-        word_(word),
         schedule_(direct_schedule(matrix)),
         cost_(cost(schedule_)) {}
 
@@ -36,8 +36,8 @@ class Best {
     cost_ = offered;
   }
   // As it is, and thinned and leveled again.
-  void offer_better(const MessageSchedule& schedule) {
-    for (double price : {5 * word_, any_price})
+  void offer_better(const MessageSchedule& schedule, std::initializer_list<double> prices) {
+    for (double price : prices)
       offer(over_many_stages(matrix_, {schedule.stages(), price, words_}, schedule));
     offer(schedule);
   }
@@ -54,7 +54,7 @@ class Best {
   }
 
   const CommunicationMatrix& matrix_;
-  double words_, word_;
+  double words_;
   MessageSchedule schedule_;
   Cost cost_;
 };
@@ -78,9 +78,7 @@ void offer_balanced(const CommunicationMatrix& matrix, double words, double word
   for (const Point& point : {Point{2, 2, 1, any_price},
                              {3, 5, 1, 1.35},
                              {4, 5, 1, 1.7},
-                             {4, 20, any_price, any_price},
-                             {6, 5, 1, 1.35},
-                             {6, 20, 1.35, any_price},
+                             {6, 20, any_price, any_price},
                              {8, 5, 1.1, any_price},
                              {8, many_words, 1.2, any_price},
                              {8, any_price, any_price, any_price}}) {
@@ -96,7 +94,8 @@ void offer_circulants(const CommunicationMatrix& matrix, Best& best) {
   constexpr int most_stages = 8, most_failures = 2;
   for (int failures = 0, messages = best.messages(); failures < most_failures && messages > 1;) {
     --messages;
-    if (const auto found = circulant(matrix, messages, most_stages)) best.offer_better(*found);
+    if (const auto found = circulant(matrix, messages, most_stages))
+      best.offer_better(*found, {any_price});
     failures = best.messages() <= messages ? 0 : failures + 1;
     messages = std::min(messages, best.messages());
   }
@@ -110,10 +109,10 @@ MessageSchedule within_words(const CommunicationMatrix& matrix, double words, do
   if (matrix.ranks() > most_balanced_ranks)
     fail(Errc::argument, "within_words for ", matrix.ranks(), " ranks: give at most ",
          most_balanced_ranks);
-  Best best(matrix, words, word);
+  Best best(matrix, words);
   if (matrix.blocks() == 0) return best.schedule();
   offer_papers_schemes(matrix, best);
-  best.offer_better(MessageSchedule(best.schedule()));
+  best.offer_better(MessageSchedule(best.schedule()), {5 * word, any_price});
   offer_balanced(matrix, words, word, best);
   if (matrix.statistics().average_sent > matrix.ranks() / 8.0) offer_circulants(matrix, best);
   return best.schedule();
