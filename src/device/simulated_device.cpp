@@ -30,7 +30,7 @@ const char* lack(Ability which) {
 }  // namespace
 
 SimulatedDevice::SimulatedDevice(const SimulatedOptions& options, std::uint64_t seed)
-    : options_(options), memory_(options), streams_(seed) {}
+    : options_(options), memory_(options), streams_(seed, options.one_queue) {}
 
 void SimulatedDevice::reset(std::uint64_t seed) {
   const Lock lock(mutex_);

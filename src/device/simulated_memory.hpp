@@ -25,6 +25,9 @@ struct SimulatedOptions {
   // Notes every access, to find what nothing orders: eight bytes more for each byte of memory.
   bool watch_order = true;
   std::vector<Ability> lacks;
+  // All streams of a device share one queue, as with CUDA_DEVICE_MAX_CONNECTIONS=1: work is done in
+  // the order in which it was put there, so what waits in one stream holds up all others.
+  bool one_queue = false;
   // Seconds until a wait for another process is an error; 0: no other process takes part.
   double patience = 60;
 };

@@ -81,7 +81,7 @@ void SimulatedStreams::put(DeviceStream stream, WorkPointer work) {
     to.ends = {to.capture->graph->nodes.size() - 1};
     return;
   }
-  to.queue.push_back({std::move(work), host_now_});
+  to.queue.push_back({std::move(work), host_now_, put_++});
   run_some();
 }
 
@@ -98,6 +98,13 @@ bool SimulatedStreams::run_until(const std::function<bool()>& done) {
   return true;
 }
 
+bool SimulatedStreams::in_front(const Stream& stream) const {
+  return !one_queue_ || std::none_of(streams_.begin(), streams_.end(), [&](const Stream& other) {
+    return other.device == stream.device && !other.queue.empty() &&
+           other.queue.front().number < stream.queue.front().number;
+  });
+}
+
 // The place of a stream that can go on, or 0.
 std::size_t SimulatedStreams::choose() {
   std::array<std::size_t, most_simulated_streams> can;
@@ -105,7 +112,7 @@ std::size_t SimulatedStreams::choose() {
   std::uint64_t sum = 0;
   for (std::size_t place = 1; place < used_; ++place) {
     const Stream& stream = streams_[place];
-    if (stream.queue.empty() || !stream.queue.front().work->ready()) continue;
+    if (stream.queue.empty() || !stream.queue.front().work->ready() || !in_front(stream)) continue;
     can[count++] = place;
     sum += stream.weight;
   }

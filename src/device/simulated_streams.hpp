@@ -29,7 +29,10 @@ using CaptureEnds = std::vector<std::size_t>;  // nodes that what comes next wai
 
 class SimulatedStreams {
  public:
-  explicit SimulatedStreams(std::uint64_t seed) : random_(seed) { draw(); }
+  explicit SimulatedStreams(std::uint64_t seed, bool one_queue = false)
+      : random_(seed), one_queue_(one_queue) {
+    draw();
+  }
   // Drops all work, and draws new orders. Streams stay.
   void reset(std::uint64_t seed);
 
@@ -69,7 +72,8 @@ class SimulatedStreams {
   using SharedClock = std::shared_ptr<const SimulatedClock>;
   struct Entry {
     WorkPointer work;
-    SharedClock behind;  // what the host knew to be complete when it put the work there
+    SharedClock behind;        // what the host knew to be complete when it put the work there
+    std::uint64_t number = 0;  // of all work, in the order in which it was put
   };
   struct Stream {
     int device = -1;
@@ -87,9 +91,12 @@ class SimulatedStreams {
   bool step();
   void advance(std::size_t place);
   std::size_t choose();
+  bool in_front(const Stream& stream) const;  // of its device's queue, if streams share one
   bool all_joined(const SimulatedCapture& capture, const CaptureEnds& ends) const;
 
   SimulatedRandom random_;
+  bool one_queue_;
+  std::uint64_t put_ = 0;                               // so many pieces of work, ever
   std::uint64_t eager_ = 0;                             // so many steps at most at each call
   std::array<Stream, most_simulated_streams> streams_;  // the first is the host
   std::size_t used_ = 1;                                // no place from here on was ever used

@@ -50,7 +50,8 @@ class Messages {
   }
 
  private:
-  // The messages between two ranks are numbered in the order of their tags at both ends.
+  // Blocks between two ranks lie in the order of their tags at both ends, one behind the other. So
+  // they are one message, or as few as the MPI's counts allow.
   std::shared_ptr<PinnedCopy> pack(const PackedBlocks& blocks, std::vector<PackedMessage>& side,
                                    PinnedCopy::Way way) {
     if (side.empty()) return nullptr;
@@ -65,6 +66,12 @@ class Messages {
       if (parts[k].bytes > std::numeric_limits<int>::max())
         fail(Errc::argument, "a message has ", parts[k].bytes,
              " bytes, and the MPI counts fewer than 2 GiB");
+      const bool follows = k > 0 && side[k - 1].peer == side[k].peer;
+      if (follows && parts[k].bytes <= std::numeric_limits<int>::max() -
+                                           static_cast<Bytes>(messages_.back().bytes)) {
+        messages_.back().bytes += static_cast<int>(parts[k].bytes);
+        continue;
+      }
       const int tag = to_peer[side[k].peer]++;
       tags_ = std::max(tags_, static_cast<std::uint64_t>(tag) + 1);
       messages_.push_back({packed->host(k), static_cast<int>(parts[k].bytes), side[k].peer, tag,

@@ -182,6 +182,23 @@ TEST(SimulatedStreams, ThatWaitInVainAreTold) {
                    "bytes, which is 0 and should become 1"});
 }
 
+// What waits in one stream of a device that has one queue holds up all of them.
+TEST(SimulatedStreams, MayShareOneQueue) {
+  for (const bool one_queue : {false, true}) {
+    SimulatedOptions options = alone();
+    options.one_queue = one_queue;
+    Program p(options);
+    p.set(p.second, p.memory + 8, 1, 1);
+    p.never_runs_by_itself();
+    p.set(p.second, p.memory, 1, 7);
+    const auto stuck = tonari::error_of([&] { p.device.synchronize(p.second); });
+    EXPECT_EQ(stuck.has_value(), one_queue);
+    p.let_run();
+    EXPECT_EQ(p.value(p.memory), 7);
+    EXPECT_EQ(p.value(p.memory + 8), 1);
+  }
+}
+
 TEST(SimulatedStreams, AnErrorStays) {
   Program p;
   const Error error = error_of([&] {

@@ -24,7 +24,7 @@ tonari::SimulatedOptions unwatched() {
 Geometry row(int dims, std::int64_t own) { return on_device(row_of_ranks(dims, own, 2)); }
 
 // Each rank for itself.
-Geometry alone(int dims, std::int64_t own) {
+Geometry grid_alone(int dims, std::int64_t own) {
   Geometry g = row(dims, own);
   g.ranks[0] = 1;
   g.cuts[0].assign(1, own);
@@ -93,7 +93,7 @@ TEST_F(MappedOnDevice, ThreeDimensions) {
 TEST_F(MappedOnDevice, NothingMovesWhereARankIsItsOwnNeighbor) {
   if (world_size() > 1) GTEST_SKIP() << "of one rank";
   UsedDevice device(unwatched());
-  TestGrid t(alone(3, 8), mapped, true);
+  TestGrid t(grid_alone(3, 8), mapped, true);
   tonari_request request = request_of(t, 0, "zero-byte");
   EXPECT_CONTAINS(std::string(tonari_request_describe(request)),
                   "26 messages to itself are spared: these ghosts are its surface, mapped again "
@@ -129,7 +129,7 @@ TEST_F(MappedOnDevice, SaysWhatPaddingCosts) {
   if (world_size() > 1) GTEST_SKIP() << "of one rank";
   UsedDevice device(unwatched());
   const std::size_t page = device.program().granularity(0);
-  TestGrid t(alone(2, 12), mapped, true);
+  TestGrid t(grid_alone(2, 12), mapped, true);
   tonari_grid_info info;
   must(tonari_grid_get_info(t.grid, &info));
   EXPECT_EQ(info.page, page);
@@ -139,7 +139,7 @@ TEST_F(MappedOnDevice, SaysWhatPaddingCosts) {
   EXPECT_GE(info.mappings, 2 * 21);
   tonari_grid_info host;
   {
-    Geometry same = alone(2, 12);
+    Geometry same = grid_alone(2, 12);
     same.some_on_device = false, same.shape.memory = TONARI_MEMORY_HOST;
     same.shape.page = page;
     TestGrid beside(same, mapped, true);

@@ -21,7 +21,7 @@ struct OnDeviceEnd {
 
 struct Played {
   SimulatedDevice* device = nullptr;
-  bool says = false, loses = false;
+  bool says = false, loses = false, derived = false;
   int sent = 0;
   std::mutex mutex;  // a thread of the library may call, too
   std::map<MPI_Request, OnDeviceEnd> ends;
@@ -83,6 +83,7 @@ template <class Init>
 int init(void* at, int count, MPI_Datatype type, bool send, MPI_Request* request,
          const Init& real) {
   if (!played.has(at)) return real(at, count, type);
+  played.derived = played.derived || type != MPI_BYTE;
   OnDeviceEnd end{static_cast<std::byte*>(at), {}, send};
   end.here.resize(bytes_of(count, type));
   const int code = real(end.here.data(), static_cast<int>(end.here.size()), MPI_BYTE);
@@ -95,6 +96,7 @@ int init(void* at, int count, MPI_Datatype type, bool send, MPI_Request* request
 
 MpiTakesDevices::MpiTakesDevices(SimulatedDevice& device, bool says, bool loses) {
   played.device = &device, played.says = says, played.loses = loses, played.sent = 0;
+  played.derived = false;
 }
 MpiTakesDevices::~MpiTakesDevices() {
   played.device = nullptr;
@@ -102,6 +104,7 @@ MpiTakesDevices::~MpiTakesDevices() {
   played.ends.clear();
 }
 int MpiTakesDevices::messages() const { return played.sent; }
+bool MpiTakesDevices::derived() const { return played.derived; }
 
 }  // namespace tonari::test
 

@@ -17,6 +17,7 @@ class MpiTakesDevices {
   MpiTakesDevices& operator=(const MpiTakesDevices&) = delete;
 
   int messages() const;  // that it has sent from memory of the device
+  bool derived() const;  // whether it got types of the program's for such memory
 };
 
 }  // namespace tonari::test

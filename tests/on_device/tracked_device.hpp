@@ -28,6 +28,7 @@ class TrackedDevice final : private Simulated, public ForwardingDevice {
   // allocations, regions, mappings, tables and events
   std::size_t held() const { return held_; }
   std::size_t launches() const { return launches_; }  // of tables and copies
+  std::size_t flags() const { return flags_; }        // that were written, or waited for
   std::size_t calls() const { return calls_; }        // that may fail
   // The n-th call from now on fails; 0: none.
   void fail_at(std::size_t call) { calls_ = 0, fails_ = call; }
@@ -42,6 +43,14 @@ class TrackedDevice final : private Simulated, public ForwardingDevice {
     if (!lies_about(event)) device_.wait_event(stream, event);
   }
   using ForwardingDevice::synchronize;
+  void write_flags(DeviceStream stream, std::span<const FlagValue> flags) override {
+    flags_ += flags.size();
+    device_.write_flags(stream, flags);
+  }
+  void wait_flags(DeviceStream stream, std::span<const FlagValue> flags) override {
+    flags_ += flags.size();
+    device_.wait_flags(stream, flags);
+  }
 
   std::byte* allocate(MemoryKind kind, int device, Bytes bytes) override {
     may_fail(Errc::memory, "no pinned memory is left");
@@ -107,7 +116,7 @@ class TrackedDevice final : private Simulated, public ForwardingDevice {
 
   std::vector<std::uintptr_t> events_;
   int lie_ = -1;
-  std::size_t held_ = 0, launches_ = 0, fails_ = 0;
+  std::size_t held_ = 0, launches_ = 0, flags_ = 0, fails_ = 0;
   mutable std::size_t calls_ = 0;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of pools (cudaMallocAsync) in exchanges by handles. No process can map it, and none has
-// to: the slots that others write are the library's own, and only this rank's device packs from the
-// program's memory and unpacks to it.
+// Memory of pools (cudaMallocAsync) in exchanges by handles, and virtual memory without handles, as
+// expandable segments of frameworks are. No process can map it, and none has to: the slots that
+// others write are the library's own, and only this rank's device packs from the program's memory
+// and unpacks to it. So none of it falls to a slower way (nixl issue 1754, UCX issue 11548).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,13 +29,20 @@ std::vector<std::byte> pattern(int rank, int round) {
   return all;
 }
 
+class CudaPools : public testing::TestWithParam<ForeignMemory> {};
+INSTANTIATE_TEST_SUITE_P(OfThe, CudaPools,
+                         testing::Values(ForeignMemory::pool, ForeignMemory::without_handle),
+                         [](const auto& kind) {
+                           return kind.param == ForeignMemory::pool ? "Pool" : "Framework";
+                         });
+
 // Each of two ranks sends all of its memory to the other one.
-TEST(CudaPools, MemoryOfThemGoesByHandles) {
+TEST_P(CudaPools, MemoryGoesByHandles) {
   CudaOnFake on;
   std::byte *out[2], *in[2];
   for (int rank : {0, 1}) {
-    out[rank] = fake_driver().allocate(ForeignMemory::pool, bytes);
-    in[rank] = fake_driver().allocate(ForeignMemory::pool, bytes);
+    out[rank] = fake_driver().allocate(GetParam(), bytes);
+    in[rank] = fake_driver().allocate(GetParam(), bytes);
     ASSERT_NE(on.cuda.memory_at(out[rank]).not_exported, "");
   }
   {
