@@ -106,6 +106,14 @@ TEST_F(AllocatedGrids, WhatCannotBe) {
   refuse(shape, {"these arrays are the program's"}, TONARI_ERR_ARGUMENT, arrays);
 }
 
+TEST_F(AllocatedGrids, MemoryOfTheDeviceIsUsedUp) {
+  tonari::SimulatedOptions small;
+  if (last) small.memory = 1000;
+  UsedDevice device(small);
+  refuse(shape_on_device(), {"device 0 has ", " of 1000 bytes left, and "}, TONARI_ERR_MEMORY);
+  EXPECT_EQ(device->held(), 0u);
+}
+
 TEST_F(AllocatedGrids, WhateverFails) {
   UsedDevice device;
   for (const int storage : {TONARI_STORAGE_ARRAY, TONARI_STORAGE_BRICK}) {

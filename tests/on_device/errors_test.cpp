@@ -37,6 +37,11 @@ class DeviceErrors : public testing::Test {
     expect_everywhere(code, wanted, words);
     EXPECT_EQ(request, TONARI_REQUEST_NULL);
   }
+  static tonari::SimulatedOptions small_device() {
+    tonari::SimulatedOptions small;
+    small.memory = 4096;
+    return small;
+  }
   void expect_usable() {
     here[0] = 10 * world_rank(), here[1] = here[0] + 1;
     ASSERT_OK(make(here, here + 2));
@@ -93,6 +98,43 @@ TEST_F(DeviceErrors, TwoDevicesInOneSide) {
   EXPECT_OK(tonari_start(request));
   EXPECT_OK(tonari_wait(request));
   EXPECT_EQ(second.values<int>()[0], 5 + (world_rank() + world_size() - 1) % world_size());
+  EXPECT_OK(tonari_request_free(&request));
+}
+
+// Where a faster way needs memory that is not there, another one is taken, and says so.
+TEST_F(DeviceErrors, MemoryOfTheDeviceIsUsedUp) {
+  UsedDevice device(last ? small_device() : tonari::SimulatedOptions());
+  MemoryOnDevice out(device.program(), 64), in(device.program(), 64);
+  std::optional<MemoryOnDevice> rest;
+  if (last) rest.emplace(device.program(), small_device().memory - 128 - 5);
+  const std::string whose =
+      world_size() > 1 ? "rank " + std::to_string(world_size() - 1) + ": " : "";
+  const std::string why = whose + "device 0 has 5 of 4096 bytes left, and ";
+  expect(make(out.at(), in.at(), Info{{"tonari_channel", "device-handles"}}), TONARI_ERR_ARGUMENT,
+         {"'device-handles', which cannot be used: ", why});
+  EXPECT_EQ(device->held(), 0u);
+  ASSERT_OK(make(out.at(), in.at()));
+  EXPECT_CONTAINS(std::string(tonari_request_describe(request)), "because " + why);
+  for (int k = 0; k < 2; ++k) out.values<int>()[k] = 10 * world_rank() + k;
+  EXPECT_OK(tonari_start(request));
+  EXPECT_OK(tonari_wait(request));
+  EXPECT_EQ(in.values<int>()[0], 10 * ((world_rank() + world_size() - 1) % world_size()));
+  EXPECT_OK(tonari_request_free(&request));
+}
+
+// On one rank, whose device allows no allocation then. The capture is lost, as its rules say.
+TEST_F(DeviceErrors, InitWhileAStreamIsCaptured) {
+  UsedDevice device;
+  MemoryOnDevice out(device.program(), 64), in(device.program(), 64);
+  const tonari::DeviceStream stream = device.program().make_stream(0);
+  if (last) device.program().begin_capture(stream);
+  expect(make(out.at(), in.at()), TONARI_ERR_ACTIVE, {"not allowed while a stream is captured"});
+  EXPECT_EQ(device->held(), 0u);
+  if (last) {
+    EXPECT_TRUE(tonari::error_of([&] { device.program().end_capture(stream); }));
+  }
+  device.program().end_stream(stream);
+  ASSERT_OK(make(out.at(), in.at()));
   EXPECT_OK(tonari_request_free(&request));
 }
 

@@ -168,6 +168,10 @@ TEST_F(StreamOrder, RefusesStreamsThatCannotBe) {
                  "already started");
   expect_refused(tonari_wait_on(request, Program::as_handle(other)), TONARI_ERR_ARGUMENT,
                  "`stream` is one of device 1");
+  program.begin_capture(stream);
+  expect_refused(tonari_wait_on(request, Program::as_handle(stream)), TONARI_ERR_ACTIVE,
+                 "`stream` is captured");
+  (void)program.end_capture(stream);
   EXPECT_OK(tonari_wait_on(request, Program::as_handle(stream)));
   program.synchronize(stream);
   expect_received(in.values<int>(), 1);
