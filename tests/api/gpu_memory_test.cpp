@@ -105,6 +105,18 @@ TEST_P(GpuMemory, IsRefusedByRequests) {
   EXPECT_OK(tonari_request_free(&request));
 }
 
+// This one knows nothing but what an address is.
+TEST_P(GpuMemory, IsRefusedByADriverThatIsTooOld) {
+  if (std::string(GetParam()).find("libcuda") == std::string::npos)
+    GTEST_SKIP() << "no device uses it";
+  ASSERT_NO_FATAL_FAILURE(load_driver());
+  now_is(device, out);
+  tonari_request request = TONARI_REQUEST_NULL;
+  expect_everywhere(prepare(&request), TONARI_ERR_ARGUMENT,
+                    {"`sendbuf`", "libcuda.so.1 has no function cu", "too old; install a newer"});
+  EXPECT_EQ(request, TONARI_REQUEST_NULL);
+}
+
 TEST_P(GpuMemory, IsRefusedAtAbsoluteAddresses) {
   ASSERT_NO_FATAL_FAILURE(load_driver());
   now_is(device, out);
