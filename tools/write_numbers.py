@@ -27,6 +27,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import draw_speedups  # noqa: E402
+import judged  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 ROWS = Path("docs/performance")
@@ -223,6 +224,16 @@ def _sums(rows: Rows) -> str:
     return said(numbers_in(found["summing into owners, times as fast"]))
 
 
+def _simgrid_near(rows: Rows) -> str:
+    found = rows.of("simgrid")
+    return f"{sum(map(judged.near, found))} of {len(found)}"
+
+
+def _simgrid_winners(rows: Rows) -> str:
+    cases = judged.by_case(rows.of("simgrid"))
+    return f"{sum(map(judged.same_winner, cases))} of {len(cases)}"
+
+
 DERIVED: dict[str, Callable[[Rows], str]] = {
     "first.2": lambda rows: _first(rows, "2 ranks"),
     "first.8": lambda rows: _first(rows, "8 ranks on 2 cores"),
@@ -233,6 +244,8 @@ DERIVED: dict[str, Callable[[Rows], str]] = {
     "slower.8B.ratios": _slower_ratios,
     "slower.8B.far": _far_slower,
     "slower.512B": lambda rows: counted(len(_slower(rows, "512 B"))),
+    "simgrid.near": _simgrid_near,
+    "simgrid.winners": _simgrid_winners,
     "in-place.general": _general,
     "vectors.sums": _sums,
     "device.packing": _packing,
@@ -287,6 +300,7 @@ def thesis(rows: Rows) -> list[list[str]]:
     return lines
 
 
+<<<<<<< HEAD
 def real_programs(rows: Rows) -> list[list[str]]:
     """Medians: of a program with several exchanges, the least and the largest one."""
     lines = [["program", "measured", "MPI", "ranks", "by the MPI", "by tonari"]]
@@ -311,6 +325,12 @@ TABLES: dict[str, Callable[[Rows], list[list[str]]]] = {
     "busy-ranks": simulated,
     "thesis": thesis,
     "real-programs": real_programs,
+=======
+TABLES: dict[str, Callable[[Rows], list[list[str]]]] = {
+    "busy-ranks": simulated,
+    "thesis": thesis,
+    "simgrid": lambda rows: judged.simgrid(rows.of("simgrid")),
+>>>>>>> d7d79792 (Judge the simulator by SimGrid's SMPI)
 }
 
 

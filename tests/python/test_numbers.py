@@ -101,6 +101,27 @@ def test_real_programs_are_shown_by_their_medians() -> None:
         assert digits(cells[5])[0] == min(shown[1::2]) and digits(cells[5])[-1] == max(shown[1::2])
 
 
+def test_what_simgrid_says_is_counted() -> None:
+    """Once more, without the scripts."""
+    rows = table_rows("simgrid")
+    near = [r for r in rows if 0.9 <= float(r["tonari_us"]) / float(r["smpi_us"]) <= 1.1]
+    shown = numbers.shown(numbers.Rows(SOURCE))
+    assert shown["simgrid.near"] == f"{len(near)} of {len(rows)}"
+    cases: dict[tuple[str, ...], list[dict[str, str]]] = {}
+    for row in rows:
+        cases.setdefault((row["pattern"], row["ranks"], row["bytes"]), []).append(row)
+    same = 0
+    for some in cases.values():
+        ours = min(some, key=lambda row: float(row["tonari_us"]))
+        same += float(ours["smpi_us"]) <= 1.01 * min(float(row["smpi_us"]) for row in some)
+    assert shown["simgrid.winners"] == f"{same} of {len(cases)}"
+    assert same >= 0.9 * len(cases)
+    table = dict(TABLE.findall(text_of(SOURCE / "docs/explanation/simulator.md")))["simgrid"]
+    plans = [line.split("|")[3].split() for line in table.splitlines()[2:]]
+    assert sum(int(cells[0]) for cells in plans) == len(near)
+    assert sum(int(cells[2]) for cells in plans) == len(rows)
+
+
 def test_the_fastest_of_each_column_is_bold() -> None:
     rows = table_rows("busy-ranks")
     least: dict[tuple[str, str], float] = {}

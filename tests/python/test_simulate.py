@@ -4,17 +4,21 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from unittest import mock
 
 import pytest
-from command_line import call, fits, printed, refused
+from built import c_compiler
+from command_line import PATIENCE, call, fits, printed, refused
 from terminal import interrupted_when
+from tonari.benchmark.launch import ANY_RANKS
 from tonari.grids import balanced_dims
 
 SOURCE = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("TONARI_BUILD", SOURCE / "build")).resolve()
 FIELDS = ["algorithm", "variant", "op", "bytes", "ranks", "predicted_us", "events", "every_rank"]
 FIELDS += ["wall_s", "peak_mib"]
 OFFSETS = ["native", "linear", "torus", "torus-direct", "joint-basis"]
@@ -327,3 +331,62 @@ def test_the_comparison_notices_what_differs(tmp_path):
     assert [row[0].split()[0] for row in rows[2:]] == ["random,", "random,", "plans"]
     assert all(int(row[2]) == 0 < int(row[1]) for row in rows[2:])
     assert "random, few steps: seed 1: " in done.stderr and "ns here, 7 ns there" in done.stderr
+
+
+def compare_simgrid(folder, says, *options):
+    """With an SMPI that says this of each schedule, whose file is $goal."""
+    for name, text in (("smpicc", "exit 0"), ("smpirun", f"for goal; do :; done; {says}")):
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+        (folder / name).chmod(0o755)
+    command = [sys.executable, SOURCE / "tools/compare_simgrid.py", "--bin", folder, "--most", "27"]
+    return subprocess.run([*command, *options], capture_output=True, text=True)
+
+
+def test_the_comparison_with_simgrid_notices_what_differs(tmp_path):
+    rows = tmp_path / "rows.csv"
+    done = compare_simgrid(tmp_path, "echo 1000", "--output", rows)
+    assert done.returncode == 0, done.stderr  # all as fast as each other: nobody loses
+    table = [line.split("|")[1:-1] for line in done.stdout.splitlines()]
+    assert [row[0].strip() for row in table[2:]] == ["moore:3:1 on a torus", "one sends to all"]
+    assert [row[2].strip() for row in table[2:]] == ["0 of 12", "0 of 10"]
+    assert [row[4].strip() for row in table[2:]] == ["4 of 4", "4 of 4"]
+    assert len(rows.read_text().splitlines()) == 1 + 12 + 10
+
+
+def test_the_comparison_with_simgrid_fails_where_another_plan_wins(tmp_path):
+    fewer_receives_take_longer = 'echo "1000 / $(grep -c recv $goal)" | bc -l'
+    done = compare_simgrid(tmp_path, fewer_receives_take_longer)
+    assert done.returncode == 1
+    assert "| 1 of 4 |" in done.stdout.splitlines()[2]
+
+
+def test_the_comparison_with_simgrid_says_why_smpi_failed(tmp_path):
+    done = compare_simgrid(tmp_path, "echo no such host >&2; exit 1")
+    assert done.returncode == 1 and "smpirun failed: no such host" in done.stderr
+
+
+@pytest.mark.parametrize("order", [[], ["messages-first"]])
+def test_the_program_for_simgrid_runs_under_mpi(tonari, tmp_path, order):
+    mpis = json.loads((BUILD / "tonari-config.json").read_text())["mpis"]
+    mpi = dict(mpis["openmpi" if "openmpi" in mpis else next(iter(mpis))])
+    program, goal = tmp_path / "run_goal", tmp_path / "plan.goal"
+    source = SOURCE / "tools/simgrid/run_goal.c"
+    flags = ["-std=gnu11", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run([c_compiler(mpi), *flags, source, "-o", program], check=True)
+    call = ["star:2:1", "--dims", "2x2", "--algorithms", "torus", "--bytes", "300"]
+    printed(tonari("simulate", *call, "--goal", str(goal)))
+
+    def run(ranks):
+        return subprocess.run(
+            [mpi["mpiexec"], "-n", str(ranks), program, goal, *order],
+            env=ANY_RANKS | {"OMPI_MCA_mpi_yield_when_idle": "1"} | dict(os.environ),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+
+    done = run(4)
+    assert done.returncode == 0, done.stderr
+    assert 0 < float(done.stdout) < 1e8
+    wrong = run(3)
+    assert wrong.returncode != 0 and "start as many ranks as the file has" in wrong.stderr
