@@ -18,6 +18,7 @@ from test_package import CACHE, FAST, LAUNCHER, MPIS, SOURCE, succeeded
 PACKAGING = SOURCE / "packaging"
 CONDA = PACKAGING / "conda"
 SPACK = PACKAGING / "spack/spack_repo/tonari/packages/tonari/package.py"
+EASYBUILD = PACKAGING / "easybuild/tonari-0.1.0-gompi-2024a.eb"
 CONTAINERS = [PACKAGING / "container/Dockerfile", PACKAGING / "container/tonari.def"]
 
 
@@ -27,7 +28,7 @@ def options_of_cmake() -> set[str]:
     return {name for file in files for name in re.findall(declared, file.read_text())}
 
 
-@pytest.mark.parametrize("file", [SPACK, *CONDA.glob("*.sh"), SOURCE / "pyproject.toml"])
+@pytest.mark.parametrize("file", [SPACK, EASYBUILD, *CONDA.glob("*.sh"), SOURCE / "pyproject.toml"])
 def test_recipes_set_what_cmake_knows(file: Path) -> None:
     named = set(re.findall(r"TONARI_[A-Z_]+", file.read_text()))
     assert named and named <= options_of_cmake(), named - options_of_cmake()
@@ -66,6 +67,22 @@ def test_spacks_recipe_has_the_variants_and_a_test() -> None:
     assert {"test_ring", "test_plan"} <= set(tests)
     files = re.findall(r'"((?:examples|packaging)/[^"]+)"', SPACK.read_text())
     assert files and all((SOURCE / file).is_file() for file in files)
+
+
+def test_easybuilds_recipe_is_of_this_version_and_names_what_is_there() -> None:
+    """It is Python, with two names of EasyBuild's own."""
+    recipe = {"SOURCE_TAR_GZ": "%(name)s-%(version)s.tar.gz", "SHLIB_EXT": "so"}
+    exec(EASYBUILD.read_text(), recipe)
+    project = (SOURCE / "pyproject.toml").read_text()
+    assert recipe["version"] == re.search(r'^version = "(.*)"', project, re.M)[1]
+    toolchain = "-".join(recipe["toolchain"][key] for key in ("name", "version"))
+    assert EASYBUILD.stem == f"{recipe['name']}-{recipe['version']}-{toolchain}"
+    assert recipe["sources"] == ["%(name)s-%(version)s.tar.gz"]  # as `make wheel` names them
+    for file in recipe["sanity_check_paths"]["files"]:
+        if file.startswith("include/"):
+            assert (SOURCE / file).is_file(), file
+    files = re.findall(r"(?:examples|packaging)/\S+", recipe["sanity_check_commands"][0])
+    assert len(files) == 2 and all((SOURCE / file).is_file() for file in files)
 
 
 def test_the_names_of_pythons_requirements_agree() -> None:
