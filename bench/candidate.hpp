@@ -17,6 +17,7 @@ class Candidate : public Way {
   virtual void prepare(Workload& work) { work.poison(); }
   virtual bool correct(const Workload& work) const { return work.correct(); }
   virtual std::string reason() const { return ""; }  // of auto's choice
+  virtual double predicted() const { return 0; }     // seconds; 0: the model was not asked
 };
 
 // Makes candidates of one pattern; owns what they share: the communicator with MPI's graph topology

@@ -56,7 +56,8 @@ Row describe(const Entry& entry, const Workload& work, const Options& options) {
   row.whole("bytes_total", most(static_cast<long>(work.total_bytes()), work.place.cart));
   row.text("requested", entry.name).text("algorithm", entry.name.substr(0, entry.name.find('/')));
   row.text("channel", entry.exchange->channel()).text("chosen", entry.exchange->chosen());
-  row.text("reason", entry.exchange->reason()).maybe("messages", entry.messages);
+  row.text("reason", entry.exchange->reason());
+  row.number("predicted_us", entry.exchange->predicted() * 1e6).maybe("messages", entry.messages);
   return std::move(
       row.maybe("messages_remote", entry.messages_remote).flag("verified", entry.verified));
 }

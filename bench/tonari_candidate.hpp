@@ -23,6 +23,7 @@ class TonariCandidate : public TonariWay<Candidate> {
   using TonariWay::TonariWay;
   std::string chosen() const override { return label(info()); }
   std::string reason() const override { return info().reason; }
+  double predicted() const override { return info().predicted_seconds; }
   bool inside_mpi() const override { return std::strcmp(info().channel, "mpi") == 0; }
   bool ours() const override { return !inside_mpi(); }
 };

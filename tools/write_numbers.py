@@ -300,7 +300,6 @@ def thesis(rows: Rows) -> list[list[str]]:
     return lines
 
 
-<<<<<<< HEAD
 def real_programs(rows: Rows) -> list[list[str]]:
     """Medians: of a program with several exchanges, the least and the largest one."""
     lines = [["program", "measured", "MPI", "ranks", "by the MPI", "by tonari"]]
@@ -325,12 +324,7 @@ TABLES: dict[str, Callable[[Rows], list[list[str]]]] = {
     "busy-ranks": simulated,
     "thesis": thesis,
     "real-programs": real_programs,
-=======
-TABLES: dict[str, Callable[[Rows], list[list[str]]]] = {
-    "busy-ranks": simulated,
-    "thesis": thesis,
     "simgrid": lambda rows: judged.simgrid(rows.of("simgrid")),
->>>>>>> d7d79792 (Judge the simulator by SimGrid's SMPI)
 }
 
 

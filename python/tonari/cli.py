@@ -30,6 +30,7 @@ COMMANDS = [
     "bench_halo",
     "bench_spmv",
     "bench_sparse",
+    "calibrate",
     "run",
     "advise",
     "conformance",

@@ -16,8 +16,8 @@ from tonari.benchmark.presets import PRESETS
 
 SOURCE = Path(__file__).resolve().parents[2]
 BENCH_S = ["spmv", "sparse", "star:2:1", "star:3:1", "shells:2:1,3", "scale-free:2"]
-FIRST = ["plan", "simulate", "layout", "share", "partition", "bench", "run", "advise"]
-FIRST += ["conformance", "settings"]
+FIRST = ["plan", "simulate", "layout", "share", "partition", "bench", "calibrate", "run"]
+FIRST += ["advise", "conformance", "settings"]
 
 
 @pytest.fixture(scope="module")

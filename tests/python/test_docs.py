@@ -157,7 +157,7 @@ NOT_RUN = {
     "docs/howto/fortran.md": 1,
     "docs/howto/gpu-memory.md": 6,
     "docs/howto/read-describe.md": 2,
-    "docs/howto/several-nodes.md": 2,
+    "docs/howto/several-nodes.md": 4,
     "docs/howto/slurm.md": 3,
     "docs/howto/simulate.md": 1,
     "docs/howto/unmodified-programs.md": 4,

@@ -187,10 +187,24 @@ def launch(
         output = Path(folder) / "rows.json"
         full = [*command(mpi, ranks, hosts), str(mpi.program), *arguments, "--output", str(output)]
         env = environment(ranks) | libraries(mpi) | dict(variables or {})
-        status, lines = _run(full, env, mpi.program.name, progress)
-        if status != 0 or not output.is_file():
-            raise Error(_complaint(lines, status, mpi.program.name), INTERNAL)
+        run_command(full, env, mpi.program.name, output, progress)
         return json.loads(output.read_text())
+
+
+def run_command(
+    full: Sequence[str],
+    env: dict[str, str],
+    program: str,
+    output: Path,
+    progress: Callable[[str], None],
+) -> None:
+    """Runs it until it has written the file. Raises Error with the program's own sentence."""
+    try:
+        status, lines = _run(full, env, program, progress)
+    except OSError as error:
+        raise Error(f"{full[0]} cannot be started: {error.strerror}", FILE) from None
+    if status != 0 or not output.is_file():
+        raise Error(_complaint(lines, status, program), INTERNAL)
 
 
 def _run(

@@ -16,6 +16,7 @@ from tonari.benchmark.launch import find_mpi, launch
 from tonari.benchmark.presets import PRESETS, Run
 from tonari.benchmark.report import report
 from tonari.benchmark.summary import add_ratio_spread
+from tonari.commands import predictions as modeled
 from tonari.commands import regret as default
 from tonari.commands.options import GRAPHS as SOME_GRAPHS
 from tonari.commands.options import GRIDS, OPERATIONS, TUNES, Json, Mpi, Output, Repeat
@@ -134,6 +135,22 @@ def bench(
             "on several patterns and numbers of ranks.",
         ),
     ] = False,
+    predictions: Annotated[
+        bool,
+        typer.Option(
+            "--predictions",
+            help="Compare what the cost model predicts with what is measured; without a PATTERN "
+            "on several patterns and numbers of ranks.",
+        ),
+    ] = False,
+    machine: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="With --predictions: a machine file from `tonari calibrate`; default: the library "
+            "measures for itself.",
+        ),
+    ] = "",
     work: Annotated[
         int,
         typer.Option(
@@ -162,6 +179,8 @@ def bench(
 
     Example:  tonari bench --regret --mpi openmpi --repeat 3
 
+    Example:  tonari bench --predictions --mpi openmpi --ranks 8
+
     Other exchanges have commands of their own: bench inplace, bench halo, bench spmv and bench
     sparse.
     """
@@ -171,10 +190,19 @@ def bench(
     grid += ["--layout", layout] if layout else []
     grid += ["--work", str(work)] if work else []
     effort = ["--rounds", str(rounds), "--max-time", str(max_time), *grid]
-    if regret:
-        default.refuse(preset, setup, plot, algorithms, tune != "auto")
-        cases = default.choose_cases(pattern, ranks, hosts, OTHERS)
+    if machine and not predictions:
+        raise typer.BadParameter("--machine goes with --predictions")
+    if regret and predictions:
+        raise typer.BadParameter("give either --regret or --predictions")
+    if regret or predictions:
+        option = "--regret" if regret else "--predictions"
+        default.refuse(preset, setup, plot, algorithms, tune != "auto", option=option)
+        cases = default.choose_cases(pattern, ranks, hosts, OTHERS, option=option)
         chosen = find_mpi(mpi or ("openmpi" if hosts else ""))
+    if predictions:
+        modeled.compare(chosen, cases, op, bytes, effort, repeat, machine, json=json, file=file)
+        return
+    if regret:
         default.compare(chosen, cases, op, bytes, effort, repeat, json=json, file=file)
         return
     runs = _runs(pattern, op, bytes, algorithms, preset, setup)

@@ -20,16 +20,18 @@ from tonari.patterns import GRAPHS, OFFSETS, check_pattern
 from tonari.views import regret as view
 
 
-def refuse(*options: object) -> None:
+def refuse(*options: object, option: str = "--regret") -> None:
     """Options that say which candidates run, or how they are shown; empty: not given."""
     if any(options):
         raise typer.BadParameter(
-            "--regret has candidates of its own: leave out --preset, --setup, --algorithms, "
+            f"{option} has candidates of its own: leave out --preset, --setup, --algorithms, "
             "--tune and --plot"
         )
 
 
-def choose_cases(pattern: str, ranks: int | None, hosts: int, others: Sequence[str]) -> list[Case]:
+def choose_cases(
+    pattern: str, ranks: int | None, hosts: int, others: Sequence[str], option: str = "--regret"
+) -> list[Case]:
     """The one that is given, or all of the usual ones on so many ranks or hosts. others:
     commands of their own, which are no patterns."""
     if pattern:
@@ -40,7 +42,7 @@ def choose_cases(pattern: str, ranks: int | None, hosts: int, others: Sequence[s
         known = ", ".join(str(count) for count in sorted({c.ranks for c in CASES if not c.hosts}))
         between = ", ".join(str(count) for count in sorted({c.hosts for c in CASES if c.hosts}))
         raise typer.BadParameter(
-            f"--regret has patterns for {known} ranks, and for one rank on each of {between} "
+            f"{option} has patterns for {known} ranks, and for one rank on each of {between} "
             "hosts: give one of these numbers, or a pattern"
         )
     return found

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What messages cost on this machine: runs of a program that lets the library measure, made into
+one machine file."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median_low
+
+from tonari.benchmark.launch import Mpi, command, environment, libraries, run_command
+from tonari.errors import ARGUMENT, Error
+
+PROGRAM = "tonari_calibrate"
+TURNS = "core_switch"  # what only ranks that share cores can measure
+CROWD = 4  # ranks per core to measure it with
+Machine = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Job:
+    """How ranks are started: by the MPI's own launcher on this host or on others, or by a command
+    that the user gives, which may know of an allocation."""
+
+    ranks: int = 2
+    hosts: int = 0
+    launcher: str = ""
+
+    def start(self, mpi: Mpi) -> list[str]:
+        if not self.launcher:
+            return command(mpi, self.ranks, self.hosts)
+        try:
+            words = shlex.split(self.launcher)
+        except ValueError as error:
+            raise Error(f"--launcher cannot be read: {error}", ARGUMENT) from None
+        if not words:
+            raise Error("--launcher is empty; give a command such as 'srun -N 2 -n 4'", ARGUMENT)
+        return words
+
+
+def parse(text: str) -> Machine:
+    """The words of a machine file that the program wrote."""
+    pairs = (word.partition("=") for word in text.split())
+    return {name: float(value) for name, _, value in pairs}
+
+
+def run(mpi: Mpi, job: Job, progress: Callable[[str], None]) -> Machine:
+    """Measures once."""
+    with tempfile.TemporaryDirectory(prefix="tonari-calibrate-", dir=_shared(job)) as folder:
+        output = Path(folder) / "machine.txt"
+        full = [*job.start(mpi), str(mpi.program), "--output", str(output)]
+        env = environment(job.ranks) | libraries(mpi)
+        run_command(full, env, mpi.program.name, output, progress)
+        return parse(output.read_text())
+
+
+def _shared(job: Job) -> str | None:
+    """Rank 0 may be on another host than this command: in an allocation it sees the working
+    directory."""
+    return str(Path.cwd()) if job.launcher else None
+
+
+def middle(runs: list[Machine]) -> Machine:
+    """Of each parameter the median; of an even number of runs the lower one."""
+    names = dict.fromkeys(name for machine in runs for name in machine)
+    return {name: median_low(m[name] for m in runs if name in m) for name in names}
+
+
+def calibrate(
+    mpi: Mpi, job: Job, repeat: int, turns: bool, progress: Callable[[str], None]
+) -> Machine:
+    """The median of the runs. turns: also with more ranks than cores, for what sharing a core
+    costs."""
+    machine = middle([run(mpi, job, progress) for _ in range(repeat)])
+    if turns:
+        crowd = Job(CROWD * len(os.sched_getaffinity(0)))
+        machine[TURNS] = middle([run(mpi, crowd, progress) for _ in range(repeat)])[TURNS]
+    return machine
+
+
+def text_of(machine: Machine, head: str) -> str:
+    """As a machine file; times as they were measured, counts as whole numbers."""
+    lines = [f"# {head}"]
+    for name, value in machine.items():
+        shown = (
+            f"{value:.0f}" if name.endswith("eager") or name == "ranks_per_core" else repr(value)
+        )
+        if name != "ranks_per_core":  # of that run only
+            lines.append(f"{name}={shown}")
+    return "\n".join(lines) + "\n"
