@@ -156,6 +156,7 @@ NOT_RUN = {
     "docs/howto/advise.md": 2,
     "docs/howto/fortran.md": 1,
     "docs/howto/gpu-memory.md": 6,
+    "docs/howto/petsc.md": 2,
     "docs/howto/read-describe.md": 2,
     "docs/howto/several-nodes.md": 4,
     "docs/howto/slurm.md": 3,

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What PETSc's exchanges take with one type of star forest: scatters and products of a matrix of
+ * seven diagonals, ghosts of DMDA, and a solver with multigrid. It knows nothing of tonari.
+ *
+ * petsc_scatters [-side 64] [-times 500] -sf_type basic|neighbor|tonari [options of PETSc]
+ *
+ * Rank 0 prints lines "NAME MICROSECONDS": the time of one on the slowest rank, the median of seven
+ * rounds. 500 uses come before, so that types that choose have chosen. */
+#include <petscdmda.h>
+#include <petscksp.h>
+#include <stdlib.h>
+
+enum { ROUNDS = 7, BEFORE = 500 };
+
+typedef struct {
+  DM dm;
+  Mat matrix;
+  Vec global, local, product;
+  KSP solver;
+} Objects;
+
+typedef PetscErrorCode (*Work)(Objects*);
+
+static PetscErrorCode global_to_local(Objects* o) {
+  PetscCall(DMGlobalToLocalBegin(o->dm, o->global, INSERT_VALUES, o->local));
+  PetscCall(DMGlobalToLocalEnd(o->dm, o->global, INSERT_VALUES, o->local));
+  return 0;
+}
+
+static PetscErrorCode local_to_local(Objects* o) {
+  PetscCall(DMLocalToLocalBegin(o->dm, o->local, INSERT_VALUES, o->local));
+  PetscCall(DMLocalToLocalEnd(o->dm, o->local, INSERT_VALUES, o->local));
+  return 0;
+}
+
+static PetscErrorCode local_to_global(Objects* o) {
+  PetscCall(DMLocalToGlobalBegin(o->dm, o->local, ADD_VALUES, o->global));
+  PetscCall(DMLocalToGlobalEnd(o->dm, o->local, ADD_VALUES, o->global));
+  PetscCall(VecSet(o->global, 1));
+  return 0;
+}
+
+static PetscErrorCode multiply(Objects* o) { return MatMult(o->matrix, o->global, o->product); }
+
+static PetscErrorCode multiply_transposed(Objects* o) {
+  return MatMultTranspose(o->matrix, o->global, o->product);
+}
+
+static PetscErrorCode solve(Objects* o) {
+  PetscCall(VecSet(o->product, 0));
+  return KSPSolve(o->solver, o->global, o->product);
+}
+
+static int by_value(const void* a, const void* b) {
+  const double x = *(const double*)a, y = *(const double*)b;
+  return (x > y) - (x < y);
+}
+
+static PetscErrorCode measure(const char* name, Work work, Objects* o, PetscInt times,
+                              PetscInt before) {
+  double us[ROUNDS];
+  for (PetscInt k = 0; k < before; ++k) PetscCall(work(o));
+  for (int round = 0; round < ROUNDS; ++round) {
+    PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+    const double begin = MPI_Wtime();
+    for (PetscInt k = 0; k < times; ++k) PetscCall(work(o));
+    us[round] = (MPI_Wtime() - begin) / (double)times * 1e6;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &us[round], 1, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
+  }
+  qsort(us, ROUNDS, sizeof *us, by_value);
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %.2f\n", name, us[ROUNDS / 2]));
+  return 0;
+}
+
+static PetscErrorCode make_grid(PetscInt side, PetscInt width, PetscInt dof, Objects* o) {
+  const DMBoundaryType open = DM_BOUNDARY_NONE;
+  const PetscInt any = PETSC_DECIDE;
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, open, open, open, DMDA_STENCIL_BOX, side, side, side,
+                         any, any, any, dof, width, NULL, NULL, NULL, &o->dm));
+  PetscCall(DMSetUp(o->dm));
+  PetscCall(DMCreateGlobalVector(o->dm, &o->global));
+  PetscCall(DMCreateLocalVector(o->dm, &o->local));
+  PetscCall(VecSet(o->global, 1));
+  return 0;
+}
+
+static PetscErrorCode free_grid(Objects* o) {
+  PetscCall(VecDestroy(&o->local));
+  PetscCall(VecDestroy(&o->global));
+  PetscCall(DMDestroy(&o->dm));
+  return 0;
+}
+
+static PetscErrorCode measure_grid(PetscInt side, PetscInt width, PetscInt dof, PetscInt times) {
+  Objects o = {0};
+  char name[64];
+  PetscCall(make_grid(side, width, dof, &o));
+  PetscCall(PetscSNPrintf(name, sizeof name, "global-to-local/%d/%d", (int)width, (int)dof));
+  PetscCall(measure(name, global_to_local, &o, times, BEFORE));
+  PetscCall(PetscSNPrintf(name, sizeof name, "local-to-local/%d/%d", (int)width, (int)dof));
+  PetscCall(measure(name, local_to_local, &o, times, BEFORE));
+  PetscCall(PetscSNPrintf(name, sizeof name, "local-to-global/%d/%d", (int)width, (int)dof));
+  PetscCall(measure(name, local_to_global, &o, times, BEFORE));
+  return free_grid(&o);
+}
+
+/* Seven diagonals on a grid of the side. */
+static PetscErrorCode make_matrix(PetscInt side, Mat* matrix) {
+  const PetscInt rows = side * side * side, step[3] = {1, side, side * side};
+  PetscInt first, end;
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, rows, rows, 7, NULL, 7, NULL,
+                         matrix));
+  PetscCall(MatGetOwnershipRange(*matrix, &first, &end));
+  for (PetscInt row = first; row < end; ++row) {
+    PetscCall(MatSetValue(*matrix, row, row, 6.1, INSERT_VALUES));
+    for (int d = 0; d < 3; ++d) {
+      const PetscInt at = row / step[d] % side;
+      if (at > 0) PetscCall(MatSetValue(*matrix, row, row - step[d], -1, INSERT_VALUES));
+      if (at + 1 < side) PetscCall(MatSetValue(*matrix, row, row + step[d], -1, INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(*matrix, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*matrix, MAT_FINAL_ASSEMBLY));
+  return 0;
+}
+
+static PetscErrorCode measure_matrix(PetscInt side, PetscInt times) {
+  Objects o = {0};
+  PC pc;
+  PetscCall(make_matrix(side, &o.matrix));
+  PetscCall(MatCreateVecs(o.matrix, &o.global, &o.product));
+  PetscCall(VecSet(o.global, 1));
+  PetscCall(measure("product", multiply, &o, times, BEFORE));
+  PetscCall(measure("transposed-product", multiply_transposed, &o, times, BEFORE));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &o.solver));
+  PetscCall(KSPSetOperators(o.solver, o.matrix, o.matrix));
+  PetscCall(KSPSetType(o.solver, KSPCG));
+  PetscCall(KSPGetPC(o.solver, &pc));
+  PetscCall(PCSetType(pc, PCGAMG));
+  PetscCall(KSPSetFromOptions(o.solver));
+  PetscCall(measure("multigrid", solve, &o, 2, 20));
+  PetscCall(KSPDestroy(&o.solver));
+  PetscCall(VecDestroy(&o.product));
+  PetscCall(VecDestroy(&o.global));
+  return MatDestroy(&o.matrix);
+}
+
+int main(int argc, char** argv) {
+  PetscInt side = 64, times = 500;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-side", &side, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-times", &times, NULL));
+  PetscCall(measure_matrix(side / 2, times));
+  for (PetscInt width = 1; width <= 3; ++width)
+    for (PetscInt dof = 1; dof <= 4; ++dof) PetscCall(measure_grid(side, width, dof, times));
+  return PetscFinalize();
+}
