@@ -21,6 +21,7 @@ from slurm_hosts import Cluster, lacking
 
 BUILD = Path(os.environ.get("TONARI_BUILD", ROOT / "build"))
 PROGRAM = BUILD / "openmpi" / "bin" / "tonari_until"
+OF_MPICH = BUILD / "mpich" / "bin" / "tonari_until"
 HOSTS, SLOTS = 3, 2
 # TCP between hosts, shared memory within them, and cores that are given away.
 MPI = {
@@ -44,7 +45,7 @@ def running() -> list[int]:
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            if (process / "exe").readlink() == PROGRAM:
+            if (process / "exe").readlink() in (PROGRAM, OF_MPICH):
                 found.append(int(process.name))
         except OSError:  # it has ended
             pass
@@ -77,9 +78,9 @@ class Slurm:
             timeout=200,
         )  # fmt: skip
 
-    def run(self, *words: str, starts: int = 5, **settings: str) -> str:
+    def run(self, *words: str, program: Path = PROGRAM, **settings: str) -> str:
         """What the program says under `srun WORDS`."""
-        done = self.call("srun", *words, str(PROGRAM), "--starts", str(starts), **settings)
+        done = self.call("srun", *words, str(program), "--starts", "5", **settings)
         assert done.returncode == 0, done
         assert "wrong" in done.stdout and not [
             line for line in done.stdout.splitlines() if "wrong" in line and ": 0 wrong" not in line

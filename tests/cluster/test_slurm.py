@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import PROGRAM, Slurm, running, until
+from conftest import OF_MPICH, PROGRAM, Slurm, running, until
 
 TWO_HOSTS = ("-N", "2", "-n", "4")
 LONG = f"{PROGRAM} --starts 100000000"
@@ -37,9 +37,14 @@ def left_in_shm() -> list[Path]:
     return [*Path("/dev/shm").glob("tonari*")]
 
 
-def test_hosts_are_nodes(slurm: Slurm) -> None:
-    said = slurm.run(*TWO_HOSTS, TONARI_TUNE="off", TONARI_ALGORITHM="linear",
-                     TONARI_CHANNEL="shared")  # fmt: skip
+@pytest.mark.parametrize(("program", "way"), [(PROGRAM, "pmix"), (OF_MPICH, "pmi2")], ids=str)
+def test_hosts_are_nodes(slurm: Slurm, program: Path, way: str) -> None:
+    if not program.exists():
+        pytest.skip(f"there is no {program}")
+    said = slurm.run(
+        *TWO_HOSTS, f"--mpi={way}", program=program,
+        TONARI_TUNE="off", TONARI_ALGORITHM="linear", TONARI_CHANNEL="shared",
+    )  # fmt: skip
     assert sorted(re.findall(r"rank (\d) on (\w+)", said)) == [
         ("0", "h0"), ("1", "h0"), ("2", "h1"), ("3", "h1"),
     ]  # fmt: skip
