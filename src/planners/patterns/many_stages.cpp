@@ -127,7 +127,7 @@ class Balancer {
   }
 
   MessageSchedule run() {
-    if (limited()) thin_cheaply();
+    if (limited() && !std::isinf(price_)) thin_cheaply();
     thin();
     settle();
     if (limited()) {

@@ -6,8 +6,9 @@
 //
 // Where words are limited (options.words), they are spent with more care:
 //
-//   thinning   at prices that rise from half an average block to options.price, cheap deletions
-//              first; and once more after leveling, with the edges that it has opened
+//   thinning   at prices that rise from half an average block to options.price, if it is
+//              finite: cheap deletions first; and once more after leveling, with the edges that it
+//              has opened
 //   leveling   ends that have one message less than the busiest make room, and the busiest begin
 //              again; then ranks with room send blocks directly, and leveling has the words that
 //              this saves
