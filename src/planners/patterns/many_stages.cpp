@@ -129,11 +129,11 @@ class Balancer {
   MessageSchedule run() {
     if (limited() && !std::isinf(price_)) thin_cheaply();
     thin();
-    settle();
+    level_all();
     if (limited()) {
       renew_candidates();
       thin();
-      settle();
+      level_all();
     }
     shorten();
     return MessageSchedule(matrix_, paths_.hops());
@@ -285,8 +285,8 @@ class Balancer {
     return most;
   }
 
-  // Leveling, and what makes room for more of it.
-  void settle() {
+  // Leveling, and what makes room for more of it, as long as that helps.
+  void level_all() {
     do level();
     while (straighten());
     constexpr int most_saves = 8;
