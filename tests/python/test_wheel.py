@@ -22,6 +22,7 @@ from test_package import (
     C_PROGRAM,
     CACHE,
     CXX_PROGRAM,
+    FAST,
     LAUNCHER,
     MPIS,
     SOURCE,
@@ -35,7 +36,7 @@ pytestmark = [pytest.mark.more, abi.needed]
 
 # Nothing comes from the network: what building needs is in the environment that runs the tests.
 QUICKLY = [
-    *("-C", "cmake.build-type=Debug", "-C", "cmake.define.CMAKE_CXX_FLAGS_DEBUG=-O0"),
+    *("-C", "cmake.build-type=Debug", "-C", f"cmake.define.CMAKE_CXX_FLAGS_DEBUG={FAST}"),
     *("-C", "cmake.define.CMAKE_UNITY_BUILD=ON"),
 ]
 # Where no compiler is: an environment of Python that was activated, and no more.
