@@ -29,6 +29,7 @@ struct Mutant {
   Change change = Change::nothing;
   std::size_t flag = 0;  // of the list
   std::string name;
+  std::string call = {};  // empty: whichever it is
 };
 
 // All mutants of these calls: each is left out, each flag of a list is, and each wait for flags is
@@ -97,12 +98,13 @@ class MutatedDevice final : public ForwardingDevice {
   bool left_out(const char* call, std::size_t flags = 0) {
     const std::size_t number = next_++;
     note(number, call, flags);
-    meant_ = mutant_.function == function_ && mutant_.number == number;
+    meant_ = mutant_.function == function_ && mutant_.number == number &&
+             (mutant_.call.empty() || mutant_.call == call);
     return meant_ && mutant_.change == Change::left_out;
   }
   void note(std::size_t number, const char* call, std::size_t flags) {
     for (OrderingCall& known : calls_)
-      if (known.function == function_ && known.number == number) {
+      if (known.function == function_ && known.number == number && known.call == call) {
         known.flags = std::max(known.flags, flags);
         return;
       }

@@ -3,6 +3,8 @@
 // consumers that are late. A seed draws their streams.
 #pragma once
 
+#include <functional>
+
 #include "on_device/device_ring.hpp"
 
 namespace tonari::test {
@@ -12,7 +14,18 @@ class Program {
  public:
   Program(UsedDevice& device, tonari_request request, MemoryOnDevice& out, MemoryOnDevice& in,
           std::uint32_t seed)
-      : device_(device.program()), request_(request), out_(out), in_(in), random_(seed) {
+      : Program(device.program(), request, out, in, seed, [](const char*) {}) {
+    leaves_some_ = false;
+  }
+  // enters: hears which function of the library comes next.
+  Program(SimulatedDevice& device, tonari_request request, MemoryOnDevice& out, MemoryOnDevice& in,
+          std::uint32_t seed, std::function<void(const char*)> enters)
+      : device_(device),
+        request_(request),
+        out_(out),
+        in_(in),
+        random_(seed),
+        enters_(std::move(enters)) {
     for (DeviceStream& stream : streams_) stream = device_.make_stream(0);
     event_ = device_.make_event(0);
     last_start_ = last_wait_ = streams_[0];
@@ -31,20 +44,21 @@ class Program {
     write(stream, sent(round, 0), sent(round, 1));
     if (random_() % 8 == 0) {
       device_.synchronize(stream);
-      note(tonari_start(request_));
+      note("start", [&] { return tonari_start(request_); });
     } else {
-      note(tonari_start_on(request_, as_handle(stream)));
+      note("start_on", [&] { return tonari_start_on(request_, as_handle(stream)); });
     }
     last_start_ = stream;
     const DeviceStream waits = streams_[random_() % 3];
     int flag = 0;
-    if (random_() % 4 == 0) note(tonari_test(request_, &flag));
+    if (random_() % 4 == 0) note("test", [&] { return tonari_test(request_, &flag); });
     if (random_() % 8 == 0) {
       device_.synchronize(waits);
-      note(tonari_wait(request_));
+      note("wait", [&] { return tonari_wait(request_); });
     } else {
-      note(tonari_wait_on(request_, as_handle(waits)));
+      note("wait_on", [&] { return tonari_wait_on(request_, as_handle(waits)); });
     }
+    if (leaves_some_ && random_() % 4 == 0) return;  // unread, so nothing follows the stream
     read(waits, sent(round, 0, before), sent(round, 1, behind));
     last_wait_ = waits;
   }
@@ -57,7 +71,11 @@ class Program {
 
  private:
   // What the device finds wrong comes as an error of a call, or in a kernel.
-  void note(int code) { wrong_ += code != TONARI_SUCCESS; }
+  template <class Call>
+  void note(const char* function, const Call& call) {
+    enters_(function);
+    wrong_ += call() != TONARI_SUCCESS;
+  }
   static const std::byte* bytes(const MemoryOnDevice& memory) {
     return reinterpret_cast<const std::byte*>(memory.at());
   }
@@ -82,6 +100,8 @@ class Program {
   tonari_request request_;
   MemoryOnDevice &out_, &in_;
   Random random_;
+  std::function<void(const char*)> enters_;
+  bool leaves_some_ = true;  // some of what comes is not read
   std::array<DeviceStream, 3> streams_;
   DeviceEvent event_;
   DeviceStream last_start_, last_wait_;
