@@ -112,3 +112,20 @@ def test_another_petsc(solver: tuple[str, Path], other: str, sentence: str, tmp_
     assert done.returncode != 0
     assert re.search(sentence, " ".join(done.stderr.split())), done.stderr
     assert "SEGV" not in done.stderr
+
+
+def test_a_rank_that_leaves(tmp_path: Path) -> None:
+    """The others get an error of PETSc with tonari's sentence, and do not wait for ever."""
+    name = NAMES[0]
+    program = compiled(name, "petsc_leaver", tmp_path, [])
+    assert MPI
+    command = [MPI["mpiexec"], "--enable-recovery", "-n", "3", program, *with_tonari(name)]
+    done = subprocess.run(
+        [*command, "-sf_tonari_race", "0"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        env=ANY_RANKS | os.environ | {"TONARI_TIMEOUT": "2"},
+    )
+    assert re.search(r"PETSC ERROR: tonari: rank 1 .*has ended", done.stderr), done.stderr
