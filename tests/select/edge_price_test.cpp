@@ -176,8 +176,9 @@ TEST(EdgePrice, IsThatOfTrafficWhereSizesAreEqual) {
     const Sized graph(graphs::make(16, edges), [bytes](int, int) { return bytes; });
     Planned planned(graph.vertices);
     for (const VariantPtr& variant : planned.all(static_cast<double>(bytes)))
-      if (variant->algorithm() == "linear")
+      if (variant->algorithm() == "linear") {
         EXPECT_NEAR(graph.by_edges(*variant), graph.by_average(*variant), 1e-12) << bytes;
+      }
   }
 }
 
