@@ -2,9 +2,11 @@
 #include "petsc/carrier.hpp"
 
 #include <algorithm>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
+#include "base/classic.hpp"
 #include "petsc/counter.hpp"
 #include "petsc/sentences.hpp"
 
@@ -30,6 +32,10 @@ PetscErrorCode kind_of(const Call& call, Kind* kind) {
   else if (call.op == MPI_SUM || call.op == MPI_MIN || call.op == MPI_MAX)
     PetscCall(unit_of_numbers(call.unit, call.op, &kind->unit));
   PetscFunctionReturn(success);
+}
+
+std::string microseconds(const Race& race, Runner runner) {
+  return with_decimals(race.seconds(runner) * 1e6, 1);
 }
 
 using Carriers = std::unordered_map<PetscSF, std::unique_ptr<Carrier>>;
@@ -223,10 +229,10 @@ PetscErrorCode Carrier::view(PetscViewer viewer) const {
   for (const std::unique_ptr<Exchange>& e : exchanges_)
     if (e->race.seconds(Runner::basic) > 0)
       PetscCall(PetscViewerASCIIPrintf(
-          viewer, "  tonari: %s of %" PetscInt64_FMT " bytes: %g us, by basic %g us%s\n",
+          viewer, "  tonari: %s of %" PetscInt64_FMT " bytes: %s us, by basic %s us%s\n",
           e->kind.way == Way::bcast ? "broadcasts" : "reductions", e->kind.unit.bytes,
-          e->race.seconds(Runner::tonari) * 1e6, e->race.seconds(Runner::basic) * 1e6,
-          e->race.lost() ? ": passed on" : ""));
+          microseconds(e->race, Runner::tonari).c_str(),
+          microseconds(e->race, Runner::basic).c_str(), e->race.lost() ? ": passed on" : ""));
   PetscFunctionReturn(success);
 }
 

@@ -21,7 +21,8 @@ TOKEN = re.compile(
 )
 TITLE = re.compile(r"-{4} (.*?) -{4,}")
 DEFINE = re.compile(r"#define ((?:TONARI|ISO)_\w+)(\([^)]*\))?")
-HIDDEN = {"TONARI_API", "TONARI_UNNAMED", "TONARI_NULL_HANDLE"}  # what only headers need
+EXPORTED = ("TONARI_API", "TONARI_PETSC_API")
+HIDDEN = {*EXPORTED, "TONARI_UNNAMED", "TONARI_NULL_HANDLE", "TONARI_PETSC_CODE"}  # of headers only
 ENUMERATOR = re.compile(r"(\w+)(?:\s*=\s*(-?\w+))?\s*(?:,|$)")
 
 
@@ -127,11 +128,13 @@ def _described(declarations: list[str], body: str) -> Iterator[str]:
 
 
 def _is_function(declaration: str) -> bool:
-    return declaration.startswith("TONARI_API")
+    return declaration.startswith(EXPORTED)
 
 
 def _signature(declaration: str) -> str:
-    return " ".join(declaration.removeprefix("TONARI_API").split(";")[0].split())
+    """Without what a library exports by, and with the types that macros stand for."""
+    words = declaration.split(";")[0].replace("TONARI_PETSC_CODE", "PetscErrorCode").split()
+    return " ".join(word for word in words if word not in EXPORTED)
 
 
 def _directive(kind: str, signatures: list[str], body: str) -> str:

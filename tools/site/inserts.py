@@ -23,7 +23,7 @@ import python_api
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADERS = ["tonari", "large_counts", "grid", "grid_layout", "blocks", "vector", "sparse", "group"]
-HEADERS += ["iso", "fortran"]
+HEADERS += ["iso", "fortran", "petsc"]
 CPP_HEADERS = ["tonari", "request", "neighborhood", "in_place", "ranges", "grid", "stencil"]
 CPP_HEADERS += ["blocks", "vector", "sparse", "group", "spmv", "matrix_file"]
 KINDS = {"offsets": "Offsets on a grid", "graphs": "Any graph", "in place": "In place"}
