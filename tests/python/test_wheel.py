@@ -139,7 +139,8 @@ def test_the_wheel_has_what_programs_need(wheel: Path) -> None:
     assert len(headers) > 10 and headers <= names
     programs = {name for name in names if re.fullmatch(r"tonari/lib/tonari/abi/tonari_\w+", name)}
     kinds = ["", "_halo", "_halo_device", "_inplace", "_sparse", "_spmv"]
-    assert programs == {f"tonari/lib/tonari/abi/tonari_bench{kind}" for kind in kinds}
+    wanted = ["calibrate", *(f"bench{kind}" for kind in kinds)]
+    assert programs == {f"tonari/lib/tonari/abi/tonari_{program}" for program in wanted}
     libraries = {re.sub(r"\.\d+\.\d+$", "", name) for name in names if ".so" in name}
     kinds = {"abi": "tonari_abi", "mpich": "tonari"}
     assert {name for name in libraries if not name.startswith("_tonari_core")} == {
