@@ -234,7 +234,22 @@ def _simgrid_winners(rows: Rows) -> str:
     return f"{sum(map(judged.same_winner, cases))} of {len(cases)}"
 
 
+def _predicted(rows: Rows, ranks: str) -> str:
+    found = rows.of("predictions", ranks=ranks)
+    return f"{sum(int(r['within 2x']) for r in found)} of {sum(int(r['ways']) for r in found)}"
+
+
+def _petsc_slower(rows: Rows) -> str:
+    """Exchanges whose best run with tonari is slower than the best of PETSc's own."""
+    best = [[float(numbers_in(r[f"{who}, us"])[0]) for who in SF_TYPES] for r in rows.of("petsc")]
+    return f"{sum(ours > min(own) for *own, ours in best)} of {len(best)}"
+
+
+SF_TYPES = ("basic", "neighbor", "tonari")
 DERIVED: dict[str, Callable[[Rows], str]] = {
+    "predictions.2": lambda rows: _predicted(rows, "2"),
+    "predictions.8": lambda rows: _predicted(rows, "8"),
+    "petsc.slower": _petsc_slower,
     "first.2": lambda rows: _first(rows, "2 ranks"),
     "first.8": lambda rows: _first(rows, "8 ranks on 2 cores"),
     "regret": lambda rows: _missed(rows, "regret"),
@@ -320,7 +335,30 @@ def _measured(row: Row) -> tuple[str, str, str, str]:
     return program, unit, row["MPI"], row["ranks"]
 
 
+def predictions(rows: Rows) -> list[list[str]]:
+    found = rows.of("predictions")
+    shown = [
+        [
+            f"{row['pattern']}, {row['ranks']} ranks, {row['block']}",
+            f"{row['within 2x']} of {row['ways']}",
+            f"{row['least']} to {row['most']}",
+        ]
+        for row in found
+    ]
+    return [["exchange", "within a factor of two", "measured/predicted"], *shown]
+
+
+def petsc(rows: Rows) -> list[list[str]]:
+    found = rows.of("petsc")
+    return [
+        ["exchange", *list(found[0])[3:]],
+        *([row["exchange"], *list(row.values())[3:]] for row in found),
+    ]
+
+
 TABLES: dict[str, Callable[[Rows], list[list[str]]]] = {
+    "petsc": petsc,
+    "predictions": predictions,
     "busy-ranks": simulated,
     "thesis": thesis,
     "real-programs": real_programs,

@@ -101,6 +101,22 @@ def test_real_programs_are_shown_by_their_medians() -> None:
         assert digits(cells[5])[0] == min(shown[1::2]) and digits(cells[5])[-1] == max(shown[1::2])
 
 
+def test_predictions_and_scatters_are_counted() -> None:
+    """Once more, without the script."""
+    shown = numbers.shown(numbers.Rows(SOURCE))
+    for ranks in ("2", "8"):
+        found = [row for row in table_rows("predictions") if row["ranks"] == ranks]
+        near = sum(int(row["within 2x"]) for row in found)
+        assert digits(shown[f"predictions.{ranks}"]) == [near, 16 * len(found)]
+    slower = 0
+    for row in table_rows("petsc"):
+        basic, neighbor, ours = (
+            digits(row[f"{t}, us"])[0] for t in ("basic", "neighbor", "tonari")
+        )
+        slower += ours > min(basic, neighbor)
+    assert digits(shown["petsc.slower"]) == [slower, len(table_rows("petsc"))]
+
+
 def test_what_simgrid_says_is_counted() -> None:
     """Once more, without the scripts."""
     rows = table_rows("simgrid")
