@@ -75,7 +75,7 @@ class Slurm:
         return subprocess.run(
             self.cluster.on(self.cluster.hosts.names[0], *command),
             env=self.environment | settings, cwd=self.folder, capture_output=True, text=True,
-            timeout=200,
+            check=False, timeout=200,
         )  # fmt: skip
 
     def run(self, *words: str, program: Path = PROGRAM, **settings: str) -> str:
