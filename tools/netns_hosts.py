@@ -26,6 +26,7 @@ import sys
 import tempfile
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 SUBNET = "10.77.0.0/16"
 NETNS_ETC = Path("/etc/netns")  # ip-netns(8): NAME/hosts there is /etc/hosts inside
@@ -235,21 +236,22 @@ def launch(hosts: Hosts, slots: int, command: list[str]) -> int:
                     process.kill()
 
 
-def parse() -> argparse.Namespace:
+def parse(doc: str, wanted: str, most: int, slots: tuple[str, int], least: int = 1) -> Any:
+    """HOSTS [--slots N] -- COMMAND, up to `most` of each, and a command of at least `least` words.
+    slots: what they are, and how many there are without the option."""
+    what, usual = slots
     parser = argparse.ArgumentParser(
-        description=(__doc__ or "").splitlines()[0],
-        usage="%(prog)s HOSTS [--slots N] -- mpiexec PROGRAM [ARGUMENT...]",
+        description=doc.splitlines()[0], usage=f"%(prog)s HOSTS [--slots N] -- {wanted}"
     )
     parser.add_argument("hosts", type=int)
-    parser.add_argument("--slots", type=int, default=1, help="ranks on each host (1)")
+    parser.add_argument("--slots", type=int, default=usual, help=f"{what} of each host ({usual})")
     words = sys.argv[1:]
     end = words.index("--") if "--" in words else len(words)
     given = parser.parse_args(words[:end])
     given.command = words[end + 1 :]
-    if not 1 <= given.hosts <= 1000 or not 1 <= given.slots <= 1000 or len(given.command) < 2:
-        parser.error(
-            "it takes 1 to 1000 hosts, 1 to 1000 ranks on each, and a command: mpiexec PROGRAM"
-        )
+    room = 1 <= given.hosts <= most and 1 <= given.slots <= most
+    if not room or len(given.command) < least:
+        parser.error(f"it takes 1 to {most} hosts, 1 to {most} {what} of each, and: {wanted}")
     return given
 
 
@@ -258,7 +260,7 @@ def interrupted(number: int, frame: FrameType | None) -> None:
 
 
 def main() -> int:
-    given = parse()
+    given = parse(__doc__ or "", "mpiexec PROGRAM [ARGUMENT...]", 1000, ("ranks", 1), least=2)
     signal.signal(signal.SIGTERM, interrupted)
     signal.signal(signal.SIGHUP, interrupted)
     try:

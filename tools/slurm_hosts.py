@@ -17,7 +17,6 @@ Debian's slurmctld, slurmd, slurm-client and munge.
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import signal
@@ -28,7 +27,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from netns_hosts import Hosts, Trouble, interrupted
+from netns_hosts import Hosts, Trouble, interrupted, parse
 
 PROGRAMS = ["ip", "unshare", "munged", "slurmctld", "slurmd", "srun", "scontrol"]
 CONFIGURATION = """\
@@ -182,22 +181,6 @@ class Cluster:
             time.sleep(0.1)
 
 
-def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=(__doc__ or "").splitlines()[0],
-        usage="%(prog)s HOSTS [--slots N] -- COMMAND [ARGUMENT...]",
-    )
-    parser.add_argument("hosts", type=int)
-    parser.add_argument("--slots", type=int, default=2, help="CPUs of each host (2)")
-    words = sys.argv[1:]
-    end = words.index("--") if "--" in words else len(words)
-    given = parser.parse_args(words[:end])
-    given.command = words[end + 1 :]
-    if not 1 <= given.hosts <= 100 or not 1 <= given.slots <= 100 or not given.command:
-        parser.error("it takes 1 to 100 hosts, 1 to 100 CPUs on each, and a command")
-    return given
-
-
 def run(cluster: Cluster, command: list[str]) -> int:
     process = subprocess.Popen(
         cluster.on(cluster.hosts.names[0], *command), env=cluster.environment
@@ -211,7 +194,7 @@ def run(cluster: Cluster, command: list[str]) -> int:
 
 
 def main() -> int:
-    given = parse()
+    given = parse(__doc__ or "", "COMMAND [ARGUMENT...]", 100, ("CPUs", 2))
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupted)
     try:

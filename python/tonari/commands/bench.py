@@ -19,7 +19,7 @@ from tonari.benchmark.summary import add_ratio_spread
 from tonari.commands import predictions as modeled
 from tonari.commands import regret as default
 from tonari.commands.options import GRAPHS as SOME_GRAPHS
-from tonari.commands.options import GRIDS, OPERATIONS, TUNES, Json, Mpi, Output, Repeat
+from tonari.commands.options import GRIDS, OPERATIONS, TUNES, Hosts, Json, Mpi, Output, Repeat
 from tonari.completion import values
 from tonari.patterns import GRAPHS, OFFSETS, check_pattern
 from tonari.sizes import plain_sizes
@@ -104,15 +104,7 @@ def bench(
         ),
     ] = "auto",
     repeat: Repeat = 1,
-    hosts: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            max=1000,
-            metavar="N",
-            help="Number of hosts: network namespaces with TCP between them. Only for root.",
-        ),
-    ] = 0,
+    hosts: Hosts = 0,
     preset: Annotated[
         str,
         typer.Option(

@@ -15,7 +15,7 @@ from tonari.benchmark.launch import find_mpi
 from tonari.benchmark.summary import write_text
 from tonari.calibration import PROGRAM, Job, Machine, text_of
 from tonari.calibration import calibrate as measure
-from tonari.commands.options import Json, Mpi
+from tonari.commands.options import Hosts, Json, Mpi
 from tonari.core import core
 
 LAUNCHER = (
@@ -56,15 +56,7 @@ def calibrate(
         int | None,
         typer.Option(min=2, max=65536, metavar="N", help="Processes; default: 2, or one per host."),
     ] = None,
-    hosts: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            max=1000,
-            metavar="N",
-            help="Number of hosts: network namespaces with TCP between them. Only for root.",
-        ),
-    ] = 0,
+    hosts: Hosts = 0,
     launcher: Annotated[str, typer.Option(metavar="COMMAND", help=LAUNCHER)] = "",
     mpi: Mpi = "",
     repeat: Annotated[

@@ -30,6 +30,15 @@ Mpi = Annotated[
         autocompletion=values("openmpi", "mpich"),
     ),
 ]
+Hosts = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        max=1000,
+        metavar="N",
+        help="Number of hosts: network namespaces with TCP between them. Only for root.",
+    ),
+]
 Machine = Annotated[
     str, typer.Option(metavar="FILE", help="LogGP parameters; default: a generic machine.")
 ]
