@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -108,10 +109,20 @@ class Matching {
     });
   }
 
+  std::set<std::uint64_t> keys_of(const Match& match) const {
+    std::set<std::uint64_t> keys;
+    for (const std::size_t k : match.members) keys.insert(all_[k].key);
+    return keys;
+  }
+
   // Rows of a grid of ranks do the same in communicators of their own: that is one exchange. Where
-  // ranks send in one pattern and receive in another, pairs of them overlap: that is none.
+  // ranks send in one pattern and receive in another, pairs of them overlap: that is none, whichever
+  // of the two took more time.
   void join(Match match) {
-    const auto other = std::ranges::find(matches_, match.key, &Match::key);
+    const auto is_same = [&, keys = keys_of(match)](const Match& other) {
+      return other.key == match.key || keys_of(other) == keys;
+    };
+    const auto other = std::ranges::find_if(matches_, is_same);
     if (other == matches_.end()) return matches_.push_back(std::move(match));
     other->whole &= match.whole && !has_any_rank_of(*other, match);
     other->seconds += match.seconds;
