@@ -116,8 +116,8 @@ class Matching {
   }
 
   // Rows of a grid of ranks do the same in communicators of their own: that is one exchange. Where
-  // ranks send in one pattern and receive in another, pairs of them overlap: that is none, whichever
-  // of the two took more time.
+  // ranks send in one pattern and receive in another, pairs of them overlap: that is none, however
+  // long each of the two took.
   void join(Match match) {
     const auto is_same = [&, keys = keys_of(match)](const Match& other) {
       return other.key == match.key || keys_of(other) == keys;
