@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sentences and verdicts from numbers, which all judges share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tonari.reproduce.figures import AGREES, DIFFERS, SHAPE, Point, Verdict
+
+KINDS = (AGREES, SHAPE, DIFFERS)
+NEAR = 1.25  # so far may a time or a ratio lie from the published one and still agree
+EQUAL = 1.05  # closer than this, neither of two wins
+
+
+class Missing(Exception):
+    """A number that a judge needs was not made, because its step failed."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One claim, held against our numbers."""
+
+    kind: str
+    sentence: str
+
+
+def value(points: Sequence[Point], panel: str, series: str, x: float | str) -> float:
+    """The number at this place. Raises Missing."""
+    for point in points:
+        if (point.panel, point.series, point.x) == (panel, series, x):
+            return point.y
+    raise Missing(f"there is no number for {series} at {x} in {panel}")
+
+
+def of_panel(points: Sequence[Point], panel: str, series: str) -> list[Point]:
+    """The points of one line, by x."""
+    found = [point for point in points if (point.panel, point.series) == (panel, series)]
+    if not found:
+        raise Missing(f"there are no numbers for {series} in {panel}")
+    return sorted(found, key=lambda point: (isinstance(point.x, str), point.x))
+
+
+def exact(what: str, published: float, own: float) -> Check:
+    """Counts: they are equal, or they differ."""
+    if published == own:
+        return Check(AGREES, f"{what}: {number(own)}, as published.")
+    return Check(DIFFERS, f"{what}: {number(own)} here, {number(published)} published.")
+
+
+def ratio(what: str, published: float, own: float, near: float = NEAR) -> Check:
+    """How many times as fast. The shape is who wins."""
+    numbers = f"{what}: {times(own)} here, {times(published)} published."
+    if max(published, own) <= near * min(published, own):
+        return Check(AGREES, numbers)
+    return Check(SHAPE if side(published) == side(own) else DIFFERS, numbers)
+
+
+def amount(what: str, published: float, own: float, unit: str, near: float = NEAR) -> Check:
+    """A time or another amount, which only another machine would repeat: far off is no shape."""
+    numbers = f"{what}: {number(own)} {unit} here, {number(published)} {unit} published."
+    small, large = sorted((published, own))
+    return Check(AGREES if large <= near * small else DIFFERS, numbers)
+
+
+def wins(what: str, winner: str, other: str, own: float) -> Check:
+    """The paper says who is faster, without a number. own: how many times as fast the winner is."""
+    if side(own) > 0:
+        return Check(AGREES, f"{what}: {winner} is {times(own)} as fast as {other}, and wins.")
+    if side(own) == 0:
+        return Check(DIFFERS, f"{what}: {winner} and {other} are equally fast ({times(own)}).")
+    return Check(DIFFERS, f"{what}: {winner} is {times(own)} as fast as {other}, and loses.")
+
+
+def turn(
+    what: str, published: float, before: Sequence[Point], after: Sequence[Point], unit: str
+) -> Check:
+    """The x at which one line stops to be the faster one. It agrees where it is the published x or
+    one of its neighbors among those measured."""
+    fast = {point.x: point.y for point in before}
+    slow = {point.x: point.y for point in after}
+    shared = sorted(x for x in fast if x in slow and not isinstance(x, str))
+    turned = [x for x in shared if fast[x] > slow[x]]
+    if not shared:
+        raise Missing(f"there are no numbers for {what}")
+    if not turned:
+        end = number(float(shared[-1]))
+        return Check(DIFFERS, f"{what}: no turn up to {end} {unit}, published at {published:g}.")
+    where = shared.index(turned[0])
+    low = float(shared[max(where - 1, 0)])
+    own = f"between {number(low)} and {number(float(turned[0]))} {unit}" if where else "at once"
+    sentence = f"{what}: turns {own} here, at {number(published)} {unit} published."
+    if where == 0:
+        return Check(DIFFERS, sentence)
+    high = float(shared[min(where + 1, len(shared) - 1)])
+    return Check(AGREES if low / NEAR <= published <= high * NEAR else SHAPE, sentence)
+
+
+def verdict(checks: Sequence[Check], reason: str = "", shown: int = 6) -> Verdict:
+    """The worst of the checks decides. The sentence has the first few of each kind, the worst
+    first; the reason is said only where something does not agree."""
+    if not checks:
+        raise Missing("there is no number to judge")
+    worst = max(KINDS.index(check.kind) for check in checks)
+    counts = [sum(check.kind == kind for check in checks) for kind in KINDS]
+    told = [
+        f"{count} {kind.replace('s', '', 1) if count > 1 else kind}"
+        for count, kind in zip(counts, KINDS, strict=True)
+        if count
+    ]
+    head = f"Of {len(checks)} claims, {' and '.join(told)}. " if len(checks) > 1 else ""
+    ordered = sorted(checks, key=lambda check: -KINDS.index(check.kind))
+    rest = len(ordered) - shown
+    tail = f" And {rest} more, in the table below." if rest > 0 else ""
+    sentence = head + " ".join(check.sentence for check in ordered[:shown]) + tail
+    return Verdict(KINDS[worst], sentence, reason if worst else "")
+
+
+def side(factor: float) -> int:
+    """1 where it wins, -1 where it loses, 0 where neither does."""
+    if factor >= EQUAL:
+        return 1
+    return -1 if factor <= 1 / EQUAL else 0
+
+
+def times(factor: float) -> str:
+    """3.7 times, 0.84 times"""
+    return f"{factor:.1f} times" if factor >= 1.95 else f"{factor:.2f} times"
+
+
+def number(amount: float) -> str:
+    """1,396 or 0.102: three digits, and all of whole numbers."""
+    if amount == int(amount):
+        return f"{int(amount):,}"
+    return f"{amount:,.3g}" if abs(amount) < 1000 else f"{amount:,.0f}"
