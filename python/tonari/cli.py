@@ -34,6 +34,7 @@ COMMANDS = [
     "run",
     "advise",
     "conformance",
+    "reproduce",
     "settings",
 ]
 

@@ -17,7 +17,7 @@ from tonari.benchmark.presets import PRESETS
 SOURCE = Path(__file__).resolve().parents[2]
 BENCH_S = ["spmv", "sparse", "star:2:1", "star:3:1", "shells:2:1,3", "scale-free:2"]
 FIRST = ["plan", "simulate", "layout", "share", "partition", "bench", "calibrate", "run"]
-FIRST += ["advise", "conformance", "settings"]
+FIRST += ["advise", "conformance", "reproduce", "settings"]
 
 
 @pytest.fixture(scope="module")

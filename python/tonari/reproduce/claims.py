@@ -72,6 +72,15 @@ def wins(what: str, winner: str, other: str, own: float) -> Check:
     return Check(DIFFERS, f"{what}: {winner} is {times(own)} as fast as {other}, and loses.")
 
 
+def holds(what: str, cases: Sequence[bool]) -> Check:
+    """Something that the paper sees everywhere: in most cases is the shape of it."""
+    if not cases:
+        raise Missing(f"there is no case of: {what}")
+    count, whole = sum(cases), len(cases)
+    kind = AGREES if count == whole else SHAPE if 2 * count > whole else DIFFERS
+    return Check(kind, f"{what}: in {count} of {whole} cases here.")
+
+
 def turn(
     what: str, published: float, before: Sequence[Point], after: Sequence[Point], unit: str
 ) -> Check:

@@ -65,7 +65,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Published(Point):
-    """A row of a file in `published/`: a point that a table prints, or a claim of the text."""
+    """A row of a file in `published/`: a point that a table prints, which is drawn beside ours in
+    the panel of the same name; or a claim of the text, in the panel "text"."""
 
     unit: str = ""
     page: str = ""  # of the paper; empty where its text here has no page numbers
@@ -131,3 +132,4 @@ class Paper:
     beyond: str  # what tonari does that the paper does not
     figures: tuple[Figure, ...]
     unmade: tuple[Unmade, ...] = ()
+    headline: str = ""  # the number of the figure whose sentence stands on the first page

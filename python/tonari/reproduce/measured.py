@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Steps that call the benchmark and the simulator, and points from what they print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from tonari.reproduce.claims import Missing
+from tonari.reproduce.figures import RAN, SIMULATED, Here, LeftOut, Point, Rows, Step
+
+
+def first_mpi(here: Here) -> str:
+    """The one that runs. Raises LeftOut."""
+    if not here.mpis:
+        raise LeftOut("the build has no MPI")
+    return here.mpis[0]
+
+
+def effort(here: Here) -> tuple[str, ...]:
+    """How long one size of one pattern is timed."""
+    rounds, seconds = ("5", "0.1") if here.short else ("200", "1.5")
+    return ("--rounds", rounds, "--max-time", seconds, "--mpi", first_mpi(here))
+
+
+def preset(here: Here, name: str, *more: str, ranks: int = 2, seconds: float = 30.0) -> Step:
+    """A preset of the benchmark. In the short form give a few sizes in `more`."""
+    call = ("bench", "--preset", name, "--ranks", str(ranks), *more, *effort(here))
+    return Step(f"bench {name} on {ranks} ranks", call, RAN, seconds)
+
+
+def bench(here: Here, pattern: str, *more: str, ranks: int = 2, seconds: float = 5.0) -> Step:
+    """One pattern, where a preset has too many."""
+    call = ("bench", pattern, "--ranks", str(ranks), *more, *effort(here))
+    return Step(" ".join(["bench", pattern, *more]), call, RAN, seconds)
+
+
+def simulate(pattern: str, ranks: int, sizes: str, algorithms: str, *more: str) -> Step:
+    """The model's times on so many ranks."""
+    call = (
+        "simulate",
+        pattern,
+        "--ranks",
+        str(ranks),
+        "--bytes",
+        sizes,
+        "--algorithms",
+        algorithms,
+    )
+    return Step(" ".join([pattern, "on", str(ranks), *more]), (*call, *more), SIMULATED, 4.0)
+
+
+def sweep(pattern: str, ranks: int, size: str, *more: str) -> Step:
+    """Where it turns, over overhead, latency and time per byte."""
+    call = ("simulate", pattern, "--ranks", str(ranks), "--bytes", size, *more, "--sweep")
+    return Step(f"{pattern}, {size} B", call, SIMULATED, 6.0)
+
+
+def timed(rows: Rows, panel: Callable[[Mapping[str, object]], str]) -> Iterable[Point]:
+    """Rows of `tonari bench`, medians with quartiles over the size of a block."""
+    for row in rows:
+        yield Point(
+            panel(row),
+            row["requested"],
+            row["bytes"],
+            row["median_us"],
+            RAN,
+            row["q1_us"],
+            row["q3_us"],
+        )
+
+
+def simulated(rows: Rows, panel: str) -> Iterable[Point]:
+    """Rows of `tonari simulate`: of each algorithm its fastest variant."""
+    best: dict[tuple[str, int], float] = {}
+    for row in rows:
+        key = (row["algorithm"], row["bytes"])
+        best[key] = min(best.get(key, row["predicted_us"]), row["predicted_us"])
+    for (algorithm, size), us in best.items():
+        yield Point(panel, algorithm, size, us, SIMULATED)
+
+
+def table(points: Sequence[Point], panel: str, series: str) -> dict[float | str, float]:
+    """x to y of one line. Raises Missing where there is none."""
+    found = {p.x: p.y for p in points if (p.panel, p.series) == (panel, series)}
+    if not found:
+        raise Missing(f"there are no numbers for {series} in {panel}")
+    return found
+
+
+def ratios(points: Sequence[Point], panel: str, slow: str, fast: str) -> dict[float | str, float]:
+    """How many times as fast the second line is, at each x that both have."""
+    over, under = table(points, panel, slow), table(points, panel, fast)
+    return {x: over[x] / under[x] for x in over if x in under}

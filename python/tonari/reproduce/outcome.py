@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What came of a figure: its points and its verdict, or why there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tonari.reproduce import published
+from tonari.reproduce.claims import Missing
+from tonari.reproduce.figures import Figure, Paper, Point, Published, Verdict
+from tonari.reproduce.run import Made
+from tonari.reproduce.sweeps import Sweep, swept
+
+FAILED, LEFT_OUT = "failed", "left out"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One figure as the report shows it."""
+
+    paper: Paper
+    figure: Figure
+    published: Sequence[Published]
+    points: Sequence[Point]
+    verdict: Verdict | None  # none where no judge can be asked
+    missing: str  # then: why
+    failed: Mapping[str, str]  # steps, and what their commands said
+    commands: Sequence[tuple[str, ...]]
+    sweeps: Sequence[Sweep]
+
+    @property
+    def kind(self) -> str:
+        """Of the verdict, or FAILED or LEFT_OUT."""
+        if self.verdict:
+            return self.verdict.kind
+        return FAILED if self.failed else LEFT_OUT
+
+    @property
+    def sentence(self) -> str:
+        return self.verdict.sentence if self.verdict else self.missing
+
+    def row(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "paper": self.paper.key,
+            "figure": self.figure.number,
+            "outcome": self.kind,
+            "sentence": self.sentence,
+            "reason": self.verdict.reason if self.verdict else "",
+            "failed": ", ".join(self.failed),
+        }
+
+
+def outcome(made: Made) -> Outcome:
+    """Asks the figure's judge."""
+    figure = made.figure
+    printed = published.read(figure.published)
+    points: Sequence[Point] = ()
+    verdict, missing = None, made.left_out
+    if not missing:
+        try:
+            points = figure.points(made.of_steps)
+            verdict = figure.judge(printed, points)
+        except Missing as gap:
+            missing = f"{', '.join(made.failed) or 'no step'} failed: {gap}"
+    commands = [("tonari", *step.arguments) for step in (*made.steps, *made.sweeps)]
+    sweeps = [
+        swept(step.name, made.rows[step.name]) for step in made.sweeps if step.name in made.rows
+    ]
+    return Outcome(
+        made.paper, figure, printed, points, verdict, missing, made.failed, commands, sweeps
+    )
