@@ -76,11 +76,12 @@ PetscErrorCode Carrier::basic_end(PetscSF sf, const Call& call) const {
 void Carrier::forget() {
   exchanges_.clear(), last_found_ = nullptr;
   vectors_.reset();
-  uses_ = 0, connected_ = useless_ = sizes_known_ = false;
+  uses_ = 0, connected_ = useless_ = false;
 }
 
-// The same on all ranks.
-bool Carrier::was_remapped(PetscSF sf) const { return sizes_known_ && sf->vscat.from_n < 0; }
+// VecScatterRemap sets the sizes of vectors to -1; less is as unknown to PETSc, and tells that it
+// was not called since ranks connected. The same on all ranks.
+bool Carrier::was_remapped(PetscSF sf) const { return connected_ && sf->vscat.from_n == -1; }
 
 PetscErrorCode Carrier::connect(PetscSF sf) {
   Lists lists;
@@ -89,7 +90,7 @@ PetscErrorCode Carrier::connect(PetscSF sf) {
   PetscCall(read_lists(sf, &lists));
   PetscCall(any_rank(sf, lists.remote, &remote));
   connected_ = true, useless_ = !remote;
-  sizes_known_ = sf->vscat.from_n >= 0;
+  if (sf->vscat.from_n < 0) sf->vscat.from_n = -2;
   vectors_ = std::make_unique<Vectors>();
   PetscCall(vectors_->set(comm_of(sf), std::move(lists)));
   PetscFunctionReturn(success);
@@ -184,8 +185,9 @@ PetscErrorCode Carrier::complete(PetscSF sf, Flight& flight) {
   if (timed)
     PetscCall(race.finished(comm_of(sf), flight.lane ? Runner::tonari : Runner::basic,
                             flight.seconds + MPI_Wtime() - start));
-  else if (!race.timing())
+  else if (!race.timing() && flight.lane)
     race.passed();
+  if (race.lost() && flight.exchange->idle()) flight.exchange->drop_lanes();
   PetscFunctionReturn(success);
 }
 

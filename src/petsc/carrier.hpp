@@ -63,7 +63,6 @@ class Carrier {
   const _PetscSFOps basic_;
   PetscInt uses_ = 0;
   bool connected_ = false, useless_ = false;
-  bool sizes_known_ = false;  // VecScatterRemap forgets them
   std::unique_ptr<Vectors> vectors_;
   std::vector<std::unique_ptr<Exchange>> exchanges_;
   std::vector<Flight> flights_;

@@ -50,6 +50,8 @@ class Exchange {
   void give_back() { --under_way_; }
   bool idle() const { return under_way_ == 0; }
   std::size_t lanes() const { return lanes_.size(); }
+  // Frees all requests. None may be under way.
+  void drop_lanes() { lanes_.clear(), taken_ = 0; }
 
   // Collective the first time that a lane is used, else local.
   PetscErrorCode start(MPI_Comm comm, Vectors& vectors, Lane& lane, const void* source,

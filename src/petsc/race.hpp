@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The race between tonari and the type basic: both do exchanges of the program in turn, and all
-// ranks agree on who is faster.
+// ranks agree on who is faster. It has several heats, since tonari is still choosing its way at
+// first. The first heat that is clear ends it, so that what is used rarely has a winner, too.
 #pragma once
 
 #include <petscsys.h>
@@ -14,6 +15,8 @@ enum class Runner : bool { tonari, basic };
 // For the exchanges of one kind. All ranks ask and tell it the same number of times.
 class Race {
  public:
+  static constexpr int heats = 3;  // at most
+
   // Who is to do the next exchange, and whether it is to be timed.
   Runner next() const;
   bool timing() const { return turns_left_ > 0; }
@@ -27,7 +30,6 @@ class Race {
   void call_off() { heat_ = heats, turns_left_ = 0; }
 
  private:
-  static constexpr int heats = 2;
   PetscErrorCode decide(MPI_Comm comm);
   void begin_heat();
 

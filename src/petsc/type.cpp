@@ -124,15 +124,20 @@ PetscErrorCode stand_in_front(PetscSF sf) {
 }
 
 // VecScatterRemap, by which DMDA makes its scatters from local to local vectors out of copies of
-// others, takes basic by name only. So copies of scatters keep that name; all else is as here.
+// others, takes basic by name only. So scatters of vectors have that name; all else is as here.
+PetscErrorCode name_as_basic(PetscSF sf) {
+  PetscFunctionBegin;
+  PetscCall(PetscObjectChangeTypeName(reinterpret_cast<PetscObject>(sf), PETSCSFBASIC));
+  PetscFunctionReturn(success);
+}
+
 PetscErrorCode duplicate(PetscSF sf, PetscSFDuplicateOption option, PetscSF made) {
   const Carrier& carrier = *carrier_of(sf);
   PetscFunctionBegin;
   if (carrier.basic().Duplicate) PetscCall((*carrier.basic().Duplicate)(sf, option, made));
   if (!carrier_of(made)) PetscCall(stand_in_front(made));
   carrier_of(made)->take_settings(carrier);
-  if (option == PETSCSF_DUPLICATE_GRAPH && sf->vscat.bs > 0)
-    PetscCall(PetscObjectChangeTypeName(reinterpret_cast<PetscObject>(made), PETSCSFBASIC));
+  if (option == PETSCSF_DUPLICATE_GRAPH && sf->vscat.bs > 0) PetscCall(name_as_basic(made));
   PetscFunctionReturn(success);
 }
 
@@ -145,6 +150,7 @@ PetscErrorCode create(PetscSF sf) {
   PetscCheck(basic, PETSC_COMM_SELF, PETSC_ERR_PLIB, "this PETSc has no PetscSF of type basic");
   PetscCall((*basic)(sf));
   PetscCall(stand_in_front(sf));
+  if (sf->allow_multi_leaves) PetscCall(name_as_basic(sf));  // VecScatterCreate made it
   PetscFunctionReturn(success);
 }
 

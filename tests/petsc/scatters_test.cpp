@@ -206,6 +206,44 @@ std::vector<PetscScalar> by_scatter(PetscInt block, const char* type) {
   return all;
 }
 
+// A rotation of values, some of which go to the next rank, whose places to read are changed twice.
+std::vector<PetscScalar> by_remapped(const char* type) {
+  const Type with(type);
+  constexpr PetscInt count = 24;
+  Vec x = nullptr, y = nullptr;
+  IS from = nullptr, to = nullptr;
+  VecScatter scatter = nullptr;
+  std::vector<PetscScalar> all;
+  VecCreateMPI(PETSC_COMM_WORLD, count, PETSC_DETERMINE, &x);
+  VecDuplicate(x, &y);
+  std::vector<PetscInt> places(count), remap(count);
+  for (PetscInt k = 0; k < count; ++k) {
+    places[static_cast<std::size_t>(k)] = (world_rank() * count + k + 10) % (world_size() * count);
+    remap[static_cast<std::size_t>(k)] = (7 * k + 3) % count;
+  }
+  ISCreateStride(PETSC_COMM_WORLD, count, world_rank() * count, 1, &from);
+  ISCreateGeneral(PETSC_COMM_WORLD, count, places.data(), PETSC_COPY_VALUES, &to);
+  VecScatterCreate(x, from, y, to, &scatter);
+  for (int use = 0; use < 15; ++use) {
+    if (use == 0 || use == 5 || use == 10) VecScatterRemap(scatter, remap.data(), nullptr);
+    fill(x, use);
+    VecScatterBegin(scatter, x, y, INSERT_VALUES, SCATTER_FORWARD);
+    VecScatterEnd(scatter, x, y, INSERT_VALUES, SCATTER_FORWARD);
+    const std::vector<PetscScalar> values = values_of(y);
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  VecScatterDestroy(&scatter), ISDestroy(&to), ISDestroy(&from), VecDestroy(&y), VecDestroy(&x);
+  return all;
+}
+
+TEST(Scatters, RemappedBeforeTheFirstUseAndLater) {
+  if (world_size() == 1) GTEST_SKIP() << "VecScatterRemap on one rank is for other scatters";
+  const std::vector<PetscScalar> wanted = by_remapped("basic");
+  const std::int64_t before = tonari_petsc_exchanges();
+  EXPECT_EQ(by_remapped("tonari"), wanted);
+  EXPECT_EQ(tonari_petsc_exchanges() - before, 3 * 3);
+}
+
 TEST(Scatters, BlocksInBothDirections) {
   for (const PetscInt block : {1, 3, 5})
     EXPECT_EQ(by_scatter(block, "tonari"), by_scatter(block, "basic")) << "blocks of " << block;
