@@ -9,8 +9,8 @@
 namespace tonari::petsc {
 namespace {
 
-// The first heats are run while tonari still tries its own ways (tonari_tune=online), so they decide
-// only what is clear. By the last one it has chosen.
+// The first heats are run while tonari still tries its own ways (tonari_tune=online), so they
+// decide only what is clear. By the last one it has chosen.
 struct Heat {
   int after;     // exchanges that tonari did since the heat before
   int turns;     // of both together
