@@ -179,6 +179,43 @@ def _far_slower(rows: Rows) -> str:
     return f"{counted(len(found))} {float(found[0]):.1f}"
 
 
+def _hot_spot(rows: Rows) -> str:
+    found, _ = rows.of("slower", pattern="hotspot", ranks="8", call="alltoall", block="8 B")
+    return f"{found['least']} to {found['most']}"
+
+
+def _requests_between_hosts(rows: Rows) -> str:
+    """How many times as fast requests are as one-shot calls, by middles, where both combine."""
+
+    def middles(call: str) -> list[float]:
+        found = rows.of("hosts", call=call)
+        return [float(r["least"]) + float(r["most"]) for r in found if r["block"] != "64 KiB"]
+
+    both = zip(middles("request"), middles("one-shot"), strict=True)
+    ratios = [request / one_shot for request, one_shot in both]
+    return f"{min(ratios):.2f} to {max(ratios):.2f}"
+
+
+def _first_call(rows: Rows) -> str:
+    """In terms of the MPI's way, over ranks, and over the lower and the higher of two medians."""
+
+    def times(call: str) -> list[float]:
+        found = rows.of("init", call=call)
+        return [float(n) for row in found for n in numbers_in(row["least"], row["most"])]
+
+    both = zip(times("first tonari"), times("MPI_Comm_dup"), strict=True)
+    ratios = [ours / its for ours, its in both]
+    return f"{min(ratios):.1f} to {max(ratios):.1f}"
+
+
+def _launch(rows: Rows) -> str:
+    (found,) = rows.of(
+        "device-halos", **{"exchange on one H100, in us": "a launch that does nothing"}
+    )
+    low, high = ends(list(found.values())[1:])
+    return f"{float(low):.1f} to {float(high):.1f}"
+
+
 def _device(rows: Rows, above: str, below: str, sizes: int = 6) -> list[float]:
     name = "exchange on one H100, in us"
     (up,), (down,) = (rows.of("device-halos", **{name: word}) for word in (above, below))
@@ -252,6 +289,10 @@ DERIVED: dict[str, Callable[[Rows], str]] = {
     "petsc.slower": _petsc_slower,
     "first.2": lambda rows: _first(rows, "2 ranks"),
     "first.8": lambda rows: _first(rows, "8 ranks on 2 cores"),
+    "hosts.requests": _requests_between_hosts,
+    "first-call": _first_call,
+    "device.launch": _launch,
+    "slower.hotspot": _hot_spot,
     "regret": lambda rows: _missed(rows, "regret"),
     "regret-work": lambda rows: _missed(rows, "regret-work"),
     "slower.8B": lambda rows: str(len(_slower(rows, "8 B"))),
