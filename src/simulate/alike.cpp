@@ -26,7 +26,8 @@ std::optional<Outcome> run_alike(const Schedule& schedule, const Machine& machin
   if (!schedule.shared() || !uniform(machine) || has_long_messages(schedule, machine))
     return std::nullopt;
   const Schedule one = for_one_rank(schedule);
-  const auto engine = make_engine(one, machine, true);
+  const Machine shared = in_turns(machine, schedule.ranks);
+  const auto engine = make_engine(one, shared, true);
   while (engine->advance(1u << 20) && !engine->tied()) {
   }
   if (engine->tied()) return std::nullopt;

@@ -34,6 +34,7 @@ class ClusterFile {
     m.self.overhead = time("self_overhead", m.self.overhead);
     m.ranks_per_node = count("ranks_per_node");
     m.ranks_per_nic = count("ranks_per_nic");
+    sharing(m);
     network(m);
     noise(m);
     return m;
@@ -86,6 +87,13 @@ class ClusterFile {
     if (flat && given("hop"))
       wrong("hop goes with a network that has hops; add network=torus:4x4x4, or leave hop out");
     m.hop = time("hop", 0);
+  }
+
+  void sharing(Machine& m) const {
+    if (!given("cores")) return;
+    if (m.sharing.ranks_per_core > 1)
+      wrong("cores and ranks_per_core both say how ranks share cores; leave one of them out");
+    m.sharing.cores = count("cores");
   }
 
   void noise(Machine& m) const {

@@ -41,9 +41,10 @@ void check_sizes(const Schedule& schedule, const Machine& m) {
   std::uint64_t sends = 0;
   const Ticks byte = std::max({m.network.byte, m.node.byte, m.self.byte});
   for (const Step& step : schedule.steps) {
-    const Ticks each = step.act == Act::calc ? 1 : byte;
-    if (each > 0 && step.size > longest_time / 4 / each)
-      fail(Errc::overflow, "a step of ", step.size, step.act == Act::calc ? " fs" : " bytes",
+    const bool calculates = step.act == Act::calc;
+    if (calculates ? stretched(step.size, m.work) > longest_time / 4
+                   : byte > 0 && step.size > longest_time / 4 / byte)
+      fail(Errc::overflow, "a step of ", step.size, calculates ? " fs" : " bytes",
            " takes longer than a simulation can count; use smaller blocks");
     sends += step.act == Act::send;
   }
@@ -60,10 +61,10 @@ class Simulated final : public Engine {
  public:
   Simulated(const Schedule& schedule, const Machine& machine, bool watch)
       : schedule_(schedule),
-        machine_(machine),
+        machine_(in_turns(machine, schedule.ranks)),
         places_(schedule),
         matched_(schedule.matched),
-        events_(ahead_of(schedule, machine)),
+        events_(ahead_of(schedule, machine_)),
         ranks_(schedule.ranks),
         slots_(schedule.total_steps()),
         out_free_((schedule.ranks - 1) / machine.ranks_per_nic + 1),
@@ -193,7 +194,8 @@ class Simulated final : public Engine {
     const Id k = places_.index(rank, slot);
     const Step& step = places_.step(rank, k);
     if (step.act == Act::send) return send(rank, k, step, slot);
-    ranks_[rank].free = after_noise(machine_.noise, rank, now_, step.size);
+    ranks_[rank].free =
+        after_noise(machine_.noise, rank, now_, stretched(step.size, machine_.work));
     started(rank, k);
     completed(rank, k);
     release(rank, ready_);
@@ -416,7 +418,7 @@ class Simulated final : public Engine {
   }
 
   const Schedule& schedule_;
-  const Machine& machine_;
+  const Machine machine_;
   const Places places_;
   const bool matched_;
   EventQueue events_;
@@ -435,14 +437,14 @@ class Simulated final : public Engine {
 }  // namespace
 
 std::unique_ptr<Engine> make_engine(const Schedule& schedule, const Machine& machine, bool watch) {
-  check_sizes(schedule, machine);
+  check_sizes(schedule, in_turns(machine, schedule.ranks));
   if (schedule.shared()) return std::make_unique<Simulated<SharedPlaces>>(schedule, machine, watch);
   return std::make_unique<Simulated<OwnPlaces>>(schedule, machine, watch);
 }
 
 double engine_memory(const Schedule& schedule, const Machine& machine) {
   const double ranks = schedule.ranks, steps = static_cast<double>(schedule.total_steps());
-  const Link& link = machine.network;
+  const Link link = in_turns(machine, schedule.ranks).network;
   const double apart = static_cast<double>(std::max<Ticks>({link.overhead, link.gap, 1}));
   const double flying = 2 + static_cast<double>(link.overhead + link.latency) / apart;
   const double most = std::min(flying * ranks, ranks + steps);  // events at a time

@@ -33,7 +33,7 @@ void write_goal_file(const std::string& path, const Schedule& schedule);
 Schedule read_goal(const std::string& text, const std::string& name);
 Schedule read_goal_file(const std::string& path);
 
-// GOAL knows no nodes: all messages cost what those of the network do.
+// GOAL knows no nodes and no shared cores: all messages cost what those of the network do.
 Machine without_classes(Machine machine);
 
 }  // namespace tonari::sim

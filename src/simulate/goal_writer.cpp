@@ -83,6 +83,7 @@ void write_goal_file(const std::string& path, const Schedule& schedule) {
 Machine without_classes(Machine machine) {
   machine.self = machine.node = machine.network;
   machine.ranks_per_node = machine.ranks_per_nic = 1;
+  machine.sharing = {};
   return machine;
 }
 

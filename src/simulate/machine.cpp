@@ -35,6 +35,27 @@ Machine scaled(Machine machine, std::string_view parameter, double factor) {
   return machine;
 }
 
+Ticks stretched(Ticks time, double times) {
+  return times > 1 ? to_ticks(to_seconds(time) * times) : time;
+}
+
+Machine in_turns(Machine machine, std::uint32_t ranks) {
+  const double times = machine.sharing.times(ranks);
+  if (times <= 1) return machine;
+  for (Link* link : {&machine.self, &machine.node, &machine.network}) {
+    link->overhead = stretched(link->overhead, times);
+    link->gap = stretched(link->gap, times);
+    link->byte = stretched(link->byte, times);
+  }
+  const Ticks turns = stretched(machine.sharing.turn, times);
+  machine.node.latency += turns;
+  machine.network.latency += turns;
+  machine.rendezvous += turns;  // its receiver is asked first
+  machine.work *= times;
+  machine.sharing = {};
+  return machine;
+}
+
 Machine machine_of(const LogGP& m) {
   Machine machine;
   machine.network = {to_ticks(m.L), to_ticks(m.o), to_ticks(m.g), to_ticks(m.G), true};
@@ -43,6 +64,7 @@ Machine machine_of(const LogGP& m) {
   machine.self = machine.node;
   machine.eager = m.eager;
   machine.rendezvous = to_ticks(m.rendezvous);
+  machine.sharing = {static_cast<std::uint32_t>(m.ranks_per_core), 0, to_ticks(m.core_switch)};
   return machine;
 }
 

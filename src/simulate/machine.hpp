@@ -35,6 +35,18 @@ struct Noise {
   std::uint64_t seed = 1;
 };
 
+// Ranks that take turns on cores, as in src/cost/links.hpp: the work of a processor takes so many
+// times as long, and what arrives from another rank waits for as many turns.
+struct Sharing {
+  std::uint32_t ranks_per_core = 1;
+  std::uint32_t cores = 0;  // that all ranks share; 0: `ranks_per_core` says how many share one
+  Ticks turn = 0;
+
+  double times(std::uint32_t ranks) const {
+    return cores == 0 ? ranks_per_core : ranks > cores ? static_cast<double>(ranks) / cores : 1;
+  }
+};
+
 struct Machine {
   Link self, node, network;
   std::uint64_t eager = 4096;  // larger messages of the network end at the sender once received
@@ -44,6 +56,8 @@ struct Machine {
   Topology topology;                 // of nodes
   Ticks hop = 0;                     // what a hop of it adds to the latency
   Noise noise;
+  Sharing sharing;
+  double work = 1;  // calculations take so many times as long
 };
 
 // Whether a message costs the same wherever its ranks are.
@@ -56,6 +70,11 @@ inline bool uniform(const Machine& machine) {
 Ticks parameter_of(const Machine& machine, std::string_view name);
 // The same machine with this parameter so many times as large.
 Machine scaled(Machine machine, std::string_view parameter, double factor);
+
+// The same for so many ranks, with turns that are part of what links and calculations take.
+Machine in_turns(Machine machine, std::uint32_t ranks);
+// So many times as long, `longest_time` at most.
+Ticks stretched(Ticks time, double times);
 
 // A rank is alone on its node. Messages to itself cost what shared memory does.
 Machine machine_of(const LogGP& machine);

@@ -78,6 +78,43 @@ TEST(SimulateEngine, EqualsTheNaiveOneWhereTagsRepeat) {
   EXPECT_GT(ended, 300);
 }
 
+// By hand: each number of the machine as often as ranks share a core, and a turn for each of them.
+TEST(SimulateEngine, RanksThatShareCoresTakeTurns) {
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    Random random(seed);
+    const std::uint32_t cores = 1 + below(random, 2), each = 1 + below(random, 3);
+    const Schedule schedule = random_schedule(random, cores * each, 25, 0);
+    Machine machine = random_machine(random), by_hand = machine;
+    machine.ranks_per_node = by_hand.ranks_per_node = 2;
+    machine.sharing = {1, cores, 5};
+    Schedule longer = schedule;
+    for (Step& step : longer.steps)
+      if (step.act == Act::calc) step.size *= each;
+    for (Link* link : {&by_hand.self, &by_hand.node, &by_hand.network})
+      for (Ticks Link::* number : {&Link::overhead, &Link::gap, &Link::byte}) link->*number *= each;
+    for (Ticks* waits : {&by_hand.node.latency, &by_hand.network.latency, &by_hand.rendezvous})
+      *waits += each > 1 ? each * 5 : 0;
+    ASSERT_EQ(run(schedule, machine).end, run(longer, by_hand).end) << "seed " << seed;
+    machine.sharing = {each, 0, 5};
+    ASSERT_EQ(run(schedule, machine).end, run(longer, by_hand).end) << "seed " << seed;
+  }
+}
+
+// Three ranks on two cores take half as long again, and with as many cores as ranks all is as before.
+TEST(SimulateEngine, CoresAreSharedByAllRanks) {
+  ScheduleBuilder builder;
+  for (int rank = 0; rank < 3; ++rank) {
+    builder.add(Act::calc, 1000);
+    builder.end_rank();
+  }
+  const Schedule schedule = builder.take();
+  Machine m;
+  m.sharing.cores = 2;
+  EXPECT_EQ(run(schedule, m).end, 1500u);
+  m.sharing.cores = 3;
+  EXPECT_EQ(run(schedule, m).end, 1000u);
+}
+
 TEST(SimulateEngine, NoiseMakesItNoFasterAndItsSeedMatters) {
   Random random(7);
   const Schedule schedule = random_schedule(random, 8, 60, 0);

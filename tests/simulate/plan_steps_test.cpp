@@ -63,6 +63,7 @@ TEST(PlanSteps, OneRankSaysWhatAllDoOnMachinesOfSmallNumbers) {
     Random random(seed);
     Machine machine = random_machine(random);
     machine.eager = 1 << 20;
+    if (seed % 2 == 1) machine.sharing = {1, 1 + below(random, 3), below(random, 4)};
     LogGP model;
     model.copy_block = 1e-15;
     model.copy_byte = 0;

@@ -93,6 +93,11 @@ TEST(ClusterFile, HasEveryParameter) {
   EXPECT_EQ(m.noise.duration, 10'000'000'000u);
   EXPECT_FALSE(uniform(m));
   EXPECT_TRUE(uniform(read(common)));
+  EXPECT_EQ(read(common + "cores=2").sharing.times(27), 13.5);
+  EXPECT_EQ(read(common + "cores=2").sharing.times(2), 1);
+  EXPECT_EQ(read(common + "ranks_per_core=4 core_switch=3e-6").sharing.times(2), 4);
+  EXPECT_EQ(read(common + "ranks_per_core=4 core_switch=3e-6").sharing.turn, 3'000'000'000u);
+  EXPECT_EQ(read(common).sharing.times(1000), 1);
 }
 
 TEST(ClusterFile, SaysWhatIsWrong) {
@@ -105,6 +110,8 @@ TEST(ClusterFile, SaysWhatIsWrong) {
       {"hop=1e-7", "hop goes with a network that has hops"},
       {"noise_period=1e-3", "noise needs a noise_period and a noise_duration"},
       {"noise_period=1e-3 noise_duration=1", "the duration must be shorter"},
+      {"cores=0", "cores is '0'; it must be a whole number from 1 to"},
+      {"cores=2 ranks_per_core=2", "cores and ranks_per_core both say"},
       {"hops=1", "'hops' is no machine parameter"},
       {"hop=1e-7 hop=1e-7", "hop is given twice"},
       {"ranks_per_node", "'ranks_per_node' has no value"}};
