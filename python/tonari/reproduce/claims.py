@@ -33,6 +33,11 @@ def value(points: Sequence[Point], panel: str, series: str, x: float | str) -> f
     raise Missing(f"there is no number for {series} at {x} in {panel}")
 
 
+def claimed(points: Sequence[Point], series: str) -> float:
+    """The number of a claim of the text."""
+    return next(point.y for point in points if (point.panel, point.series) == ("text", series))
+
+
 def of_panel(points: Sequence[Point], panel: str, series: str) -> list[Point]:
     """The points of one line, by x."""
     found = [point for point in points if (point.panel, point.series) == (panel, series)]
@@ -70,6 +75,13 @@ def wins(what: str, winner: str, other: str, own: float) -> Check:
     if side(own) == 0:
         return Check(DIFFERS, f"{what}: {winner} and {other} are equally fast ({times(own)}).")
     return Check(DIFFERS, f"{what}: {winner} is {times(own)} as fast as {other}, and loses.")
+
+
+def more(what: str, published: float, own: float, unit: str) -> Check:
+    """The paper says that it is more than a number."""
+    kind, word = (AGREES, "more") if own > published else (DIFFERS, "not more")
+    there = f"{word} than the {number(published)} {unit} published"
+    return Check(kind, f"{what}: {number(own)} {unit} here, {there}.")
 
 
 def holds(what: str, cases: Sequence[bool]) -> Check:

@@ -46,7 +46,9 @@ def simulate(pattern: str, ranks: int, sizes: str, algorithms: str, *more: str) 
         "--algorithms",
         algorithms,
     )
-    return Step(" ".join([pattern, "on", str(ranks), *more]), (*call, *more), SIMULATED, 4.0)
+    return Step(
+        " ".join([*more[1:], pattern, "on", str(ranks), "ranks"]), (*call, *more), SIMULATED, 4.0
+    )
 
 
 def sweep(pattern: str, ranks: int, size: str, *more: str) -> Step:

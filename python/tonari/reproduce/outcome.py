@@ -26,6 +26,7 @@ class Outcome:
     points: Sequence[Point]
     verdict: Verdict | None  # none where no judge can be asked
     missing: str  # then: why
+    left_out: bool  # it is not made here, and nothing failed
     failed: Mapping[str, str]  # steps, and what their commands said
     commands: Sequence[tuple[str, ...]]
     sweeps: Sequence[Sweep]
@@ -35,7 +36,7 @@ class Outcome:
         """Of the verdict, or FAILED or LEFT_OUT."""
         if self.verdict:
             return self.verdict.kind
-        return FAILED if self.failed else LEFT_OUT
+        return LEFT_OUT if self.left_out else FAILED
 
     @property
     def sentence(self) -> str:
@@ -64,11 +65,21 @@ def outcome(made: Made) -> Outcome:
             points = figure.points(made.of_steps)
             verdict = figure.judge(printed, points)
         except Missing as gap:
-            missing = f"{', '.join(made.failed) or 'no step'} failed: {gap}"
+            who = ", ".join(made.failed)
+            missing = f"{who} failed, so {gap}" if who else str(gap)
     commands = [("tonari", *step.arguments) for step in (*made.steps, *made.sweeps)]
     sweeps = [
         swept(step.name, made.rows[step.name]) for step in made.sweeps if step.name in made.rows
     ]
     return Outcome(
-        made.paper, figure, printed, points, verdict, missing, made.failed, commands, sweeps
+        made.paper,
+        figure,
+        printed,
+        points,
+        verdict,
+        missing,
+        bool(made.left_out),
+        made.failed,
+        commands,
+        sweeps,
     )

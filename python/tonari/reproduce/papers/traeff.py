@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from tonari.reproduce.figures import Paper
+from tonari.reproduce.papers.traeff_measured import FIGURE_2, FIGURE_3, FIGURE_5
+from tonari.reproduce.papers.traeff_scale import FIGURE_4, FIGURE_6, FIGURE_7, FIGURE_8
 from tonari.reproduce.papers.traeff_setup import TABLE_2
 
 PAPER = Paper(
@@ -20,6 +22,6 @@ PAPER = Paper(
         "tonari chooses by measuring among torus, torus-direct, additive bases and plain messages, "
         "over shared memory, windows or point to point, so nobody has to know where it turns."
     ),
-    figures=(TABLE_2,),
-    headline="Table 2",
+    figures=(TABLE_2, FIGURE_2, FIGURE_3, FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_8),
+    headline="Figure 2",
 )

@@ -133,7 +133,8 @@ def _published(rows: Sequence[Published]) -> str:
     places = dict.fromkeys((row.page, row.place) for row in rows if row.panel != TEXT)
     parts = [
         f"<li>{escape(row.series)}: {number(row.y)} {escape(row.unit)} "
-        f'<span class="quiet">({escape(_place(row.page, row.place))}: {escape(row.text)})</span></li>'
+        f'<span class="quiet">({escape(_place(row.page, row.place))}: '
+        f"{escape(row.text)})</span></li>"
         for row in claims
     ]
     parts += [f"<li>numbers of {escape(_place(page, place))}</li>" for page, place in places]

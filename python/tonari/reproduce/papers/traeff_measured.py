@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures 2, 3 and 5 of Träff et al. 2016: message combining beside MPI's collectives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+from tonari.reproduce import measured
+from tonari.reproduce.claims import Check, claimed, holds, more, ratio, verdict, wins
+from tonari.reproduce.figures import Figure, Here, Plot, Point, Published, Rows, Step, Verdict
+from tonari.reproduce.measured import ratios
+
+NATIVE, TORUS, DIRECT, AUTO = "native", "torus", "torus-direct", "auto"
+RANKS = 480  # 30 x 16 processes on Jupiter
+MOORE = ("moore:2:1", "moore:3:1", "moore:4:1", "moore:5:1", "moore:3:3")
+OCTANT = "octant:3:3"
+SIZE_OF_BLOCK = Plot("bytes of a block", "µs")
+NAMES = (
+    "torus is the paper's Iso_neighbor_alltoall, torus-direct its direct form, native MPI's "
+    "collective (simulated: a message per block), auto what tonari chooses by itself. On 2 ranks "
+    "all neighbors are one of them, so blocks combine whatever the algorithm; the paper's 480 "
+    "ranks are simulated, on a generic machine."
+)
+COMBINED = "The model's machine has its own latency beside the overhead that combining saves."
+
+
+def on(pattern: str, ranks: object = RANKS, op: str = "") -> str:
+    """A panel."""
+    return f"{op} {pattern} on {ranks} ranks".strip()
+
+
+def of_bench(rows: Rows, *, op: bool = False) -> Sequence[Point]:
+    """Points of a preset, a panel for each pattern."""
+
+    def panel(row: Mapping[str, object]) -> str:
+        return on(str(row["pattern"]), row["ranks"], str(row["op"]) if op else "")
+
+    return list(measured.timed(rows, panel))
+
+
+def of_all(rows: Mapping[str, Rows]) -> Sequence[Point]:
+    """Of the benchmark's steps and those of the simulator, whose names are those of its panels."""
+    made = [
+        of_bench(some) if name.startswith("bench") else measured.simulated(some, name)
+        for name, some in rows.items()
+    ]
+    return list(chain.from_iterable(made))
+
+
+def _steps_2(here: Here) -> Sequence[Step]:
+    if here.short:
+        ran = [measured.bench(here, "moore:3:1", "--algorithms", "auto,native,torus", seconds=3)]
+        return [*ran, measured.simulate("moore:3:1", RANKS, "8,2048", "native,torus")]
+    algorithms = f"{NATIVE},{TORUS},{DIRECT}"
+    ran = [measured.preset(here, "fig2", seconds=90)]
+    sizes = "1,8,64,512,2048"
+    return ran + [measured.simulate(p, RANKS, sizes, algorithms) for p in (*MOORE, OCTANT)]
+
+
+def _judge_2(published: Sequence[Published], points: Sequence[Point]) -> Verdict:
+    simulated = [p for p in (*MOORE, OCTANT) if any(q.panel == on(p) for q in points)]
+    checks = [_speed_up(published, points, p) for p in simulated if p != OCTANT]
+    less = [_diminishes(ratios(points, on(p), NATIVE, TORUS)) for p in simulated]
+    checks.append(holds("The advantage of combining diminishes as blocks grow (simulated)", less))
+    if OCTANT in simulated:
+        asymmetric = ratios(points, on(OCTANT), NATIVE, DIRECT)[8.0]
+        checks.append(wins("Positive coordinates, 8 B (simulated)", DIRECT, NATIVE, asymmetric))
+    ran = dict.fromkeys(q.panel for q in points if q.panel.endswith("on 2 ranks"))
+    faster = [ratios(points, panel, NATIVE, AUTO)[8.0] > 1 for panel in ran]
+    if faster:
+        checks.append(holds("tonari is faster than MPI's collective at 8 B (ran)", faster))
+    return verdict(checks, COMBINED)
+
+
+def _speed_up(published: Sequence[Published], points: Sequence[Point], pattern: str) -> Check:
+    """Close to the neighbors for each of 2 d messages."""
+    _, dims, radius = pattern.split(":")
+    key = f"speed-up, {dims} dimensions, radius {radius}"
+    own = ratios(points, on(pattern), NATIVE, TORUS)[8.0]
+    return ratio(f"{pattern}, 8 B, torus over native (simulated)", claimed(published, key), own)
+
+
+def _diminishes(factors: Mapping[float | str, float]) -> bool:
+    sizes = sorted(x for x in factors if not isinstance(x, str))
+    return factors[sizes[-1]] < factors[min(8.0, sizes[-1])]
+
+
+FIGURE_2 = Figure(
+    number="Figure 2",
+    title="all-to-all on Moore neighborhoods, and on positive coordinates only",
+    claim=(
+        "Small blocks arrive faster by close to the number of neighbors over 2d, and the "
+        "advantage diminishes as blocks grow."
+    ),
+    published="traeff-fig2",
+    steps=_steps_2,
+    points=of_all,
+    judge=_judge_2,
+    plot=SIZE_OF_BLOCK,
+    note=NAMES,
+    sweeps=lambda here: [measured.sweep("moore:3:1", RANKS, size) for size in ("8", "512")],
+)
+
+
+def _steps_3(here: Here) -> Sequence[Step]:
+    if here.short:
+        more = ("--op", "alltoallw", "--bytes", "256", "--algorithms", "auto,native,torus")
+        return [measured.bench(here, "moore:3:1", *more, seconds=3)]
+    return [measured.preset(here, "fig3", seconds=60)]
+
+
+def _judge_3(published: Sequence[Published], points: Sequence[Point]) -> Verdict:
+    panels = list(dict.fromkeys(point.panel for point in points))
+    won = [f > 1 for panel in panels for f in ratios(points, panel, NATIVE, TORUS).values()]
+    auto = [f > 1 for panel in panels for f in ratios(points, panel, NATIVE, AUTO).values()]
+    most = claimed(published, "cases won, more than")
+    checks = [
+        more(f"Cases of {len(some)} that {who} wins", most, 100 * sum(some) / len(some), "percent")
+        for who, some in (("combining (torus)", won), ("tonari's choice (auto)", auto))
+    ]
+    return verdict(checks, "On 2 ranks both copy the same bytes through the memory of one machine.")
+
+
+FIGURE_3 = Figure(
+    number="Figure 3",
+    title="alltoallw with blocks that shrink towards the corners",
+    claim="Message combining outperforms MPI's collective in most of the cases.",
+    published="traeff-fig3",
+    steps=_steps_3,
+    points=of_all,
+    judge=_judge_3,
+    plot=Plot("bytes of the largest block", "µs"),
+    note="Only ran: the simulator has no blocks of different sizes. " + NAMES.split(" On 2")[0],
+)
+
+
+def _steps_5(here: Here) -> Sequence[Step]:
+    algorithms = f"{NATIVE},{TORUS},{DIRECT}"
+    sizes, patterns = (
+        ("8,512", (OCTANT,)) if here.short else ("1,8,64,512,4096", ("moore:3:3", OCTANT))
+    )
+    ran = [] if here.short else [measured.preset(here, "fig5", seconds=60)]
+    return ran + [
+        measured.simulate(pattern, RANKS, sizes, algorithms, "--op", op)
+        for pattern in patterns
+        for op in ("allgather", "alltoall")
+    ]
+
+
+def _points_5(rows: Mapping[str, Rows]) -> Sequence[Point]:
+    made = [
+        of_bench(some, op=True) if name.startswith("bench") else measured.simulated(some, name)
+        for name, some in rows.items()
+    ]
+    return list(chain.from_iterable(made))
+
+
+def _judge_5(published: Sequence[Published], points: Sequence[Point]) -> Verdict:
+    checks = []
+    full = on("moore:3:3", RANKS, "allgather")
+    if any(point.panel == full for point in points):
+        own = ratios(points, full, NATIVE, TORUS)[8.0]
+        there = claimed(published, "allgather over MPI's")
+        checks.append(
+            ratio("Allgather of moore:3:3, 8 B, torus over native (simulated)", there, own)
+        )
+    gather = measured.table(points, on(OCTANT, RANKS, "allgather"), TORUS)
+    all_to_all = measured.table(points, on(OCTANT, RANKS, "alltoall"), TORUS)
+    largest = max(x for x in gather if not isinstance(x, str))
+    times = all_to_all[largest] / gather[largest]
+    there = claimed(published, "allgather over all-to-all, asymmetric")
+    what = f"{OCTANT}, {largest:.0f} B, torus, allgather over all-to-all (simulated)"
+    checks.append(ratio(what, there, times))
+    checks += _ran_5(points)
+    return verdict(checks, COMBINED)
+
+
+def _ran_5(points: Sequence[Point]) -> list[Check]:
+    """Both operations on 2 ranks."""
+    panels = [on(pattern, 2, "allgather") for pattern in ("moore:3:3", OCTANT)]
+    there = [panel for panel in panels if any(point.panel == panel for point in points)]
+    factors = [f for panel in there for f in ratios(points, panel, NATIVE, AUTO).values()]
+    what = "tonari's allgather is faster than MPI's (ran)"
+    return [holds(what, [factor > 1 for factor in factors])] if factors else []
+
+
+FIGURE_5 = Figure(
+    number="Figure 5",
+    title="allgather beside all-to-all on the same neighborhood",
+    claim=(
+        "Combining allgather takes 80 % less time than MPI's, and a third of all-to-all on an "
+        "asymmetric neighborhood."
+    ),
+    published="traeff-fig5",
+    steps=_steps_5,
+    points=_points_5,
+    judge=_judge_5,
+    plot=SIZE_OF_BLOCK,
+    note=NAMES,
+    sweeps=lambda here: [measured.sweep(OCTANT, RANKS, "64", "--op", "allgather")],
+)
