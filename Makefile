@@ -16,12 +16,12 @@ python := $(BUILD)/venv/bin/python
 build := $(python) tools/build.py $(BUILD)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-all test-alone test-large test-conformance test-cluster test-gpu bench docs wheel install format clean distclean
+.PHONY: help build demo test test-all test-alone test-large test-conformance test-cluster test-gpu bench reproduce docs wheel install format clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
 	@echo "  Installing: INSTALL=yes (default: apt-get, or PyPI without root), local (PyPI only), no (nothing)."
-	@echo "  Also: BUILD=build  PREFIX=/usr/local  BENCH='moore:3:1 --bytes 8 ...'  CXX=  PYTHON=  CMAKE_ARGS="
+	@echo "  Also: BUILD=build  PREFIX=/usr/local  BENCH='moore:3:1 --bytes 8 ...'  REPRODUCE='--matrices DIR'  CXX=  PYTHON=  CMAKE_ARGS="
 
 build: ## install what is missing and build the library, the command line, examples and benchmark
 	@tools/setup.sh build
@@ -70,6 +70,11 @@ bench: ## compare with the native collectives (options of `./tonari bench` in BE
 	@tools/setup.sh bench
 	@$(build) whole_tonari_bench$(addprefix _,$(filter inplace halo spmv sparse,$(firstword $(BENCH))))
 	@TONARI_BUILD=$(abspath $(BUILD)) ./tonari bench $(BENCH)
+
+reproduce: ## the figures of five papers again, as one report; SHORT=yes: small, in two minutes
+	@tools/setup.sh bench
+	@$(build) tonari_benchmarks
+	@TONARI_BUILD=$(abspath $(BUILD)) ./tonari reproduce --folder $(BUILD)/reproduce$(if $(SHORT),-short --short) $(REPRODUCE)
 
 docs: ## the documentation as a site, with tables and pictures made from the code; warnings are errors
 	@tools/setup.sh docs

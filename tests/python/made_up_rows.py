@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows as the commands of `tonari reproduce` would print them, with numbers made up at random: they
+take no time, and no judge can know them before."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tonari.benchmark.presets import PRESETS, Run
+from tonari.reproduce.papers.traeff_setup import OURS
+
+Row = dict[str, Any]
+SWEPT = ("native", "torus")
+PLANNED = ("linear", "torus", "torus-direct")
+USUAL = "auto,native,irecv"
+
+
+def rows(arguments: Sequence[str], numbers: random.Random) -> list[Row]:
+    """Of this call."""
+    words = list(arguments)
+    if words[:2] == ["bench", "spmv"]:
+        return list(_products(words, numbers))
+    if words[0] == "bench":
+        return list(_measured(words, numbers))
+    if words[0] == "simulate":
+        return list((_swept if "--sweep" in words else _simulated)(words, numbers))
+    if words[0] == "plan":
+        return [{"algorithm": name, "rounds": numbers.randint(1, 2000)} for name in PLANNED]
+    raise AssertionError(f"no rows are made up for tonari {' '.join(words)}")
+
+
+def given(words: Sequence[str], option: str, otherwise: str) -> str:
+    return words[words.index(option) + 1] if option in words else otherwise
+
+
+def _times(numbers: random.Random) -> Row:
+    low, median, high = sorted(numbers.uniform(1, 1000) for _ in range(3))
+    return {"q1_us": low, "median_us": median, "q3_us": high}
+
+
+def _measured(words: Sequence[str], numbers: random.Random) -> Iterator[Row]:
+    if "--preset" in words:
+        runs = PRESETS[given(words, "--preset", "")]
+    else:
+        op, sizes = given(words, "--op", "alltoall"), given(words, "--bytes", "8")
+        some = given(words, "--algorithms", "")
+        runs = [Run(words[1], op, sizes, some, "--setup" in words)]
+    ranks = int(given(words, "--ranks", "2"))
+    for run in runs:
+        about = {"pattern": run.pattern, "op": run.op, "ranks": ranks}
+        if run.setup:
+            for function, algorithm in OURS:
+                yield about | {"function": function, "algorithm": algorithm} | _times(numbers)
+            continue
+        for size in run.bytes.split(","):
+            for name in (run.algorithms or USUAL).split(","):
+                yield about | {"bytes": int(size), "requested": name} | _times(numbers)
+
+
+def _products(words: Sequence[str], numbers: random.Random) -> Iterator[Row]:
+    for ranks in given(words, "--ranks", "2").split(","):
+        for name in given(words, "--candidates", USUAL).split(","):
+            yield {"matrix": "made up", "ranks": int(ranks), "candidate": name} | _times(numbers)
+
+
+def _simulated(words: Sequence[str], numbers: random.Random) -> Iterator[Row]:
+    for size in given(words, "--bytes", "64").split(","):
+        for name in given(words, "--algorithms", "native,torus").split(","):
+            time = numbers.uniform(1, 1000)
+            yield {"algorithm": name, "bytes": int(size), "predicted_us": time}
+
+
+def _swept(words: Sequence[str], numbers: random.Random) -> Iterator[Row]:
+    about = {
+        "bytes": int(given(words, "--bytes", "64")),
+        "ranks": int(given(words, "--ranks", "8")),
+    }
+    for parameter in ("o", "L", "G"):
+        for factor in (0.0625, 0.25, 1.0, 4.0, 16.0):
+            times = {name: numbers.uniform(1, 1000) for name in SWEPT}
+            for name, time in times.items():
+                fastest = time == min(times.values())
+                place = {"parameter": parameter, "factor": factor, "seconds": 1e-6 * factor}
+                yield (
+                    {"kind": "time", "algorithm": name, "predicted_us": time, "fastest": fastest}
+                    | about
+                    | place
+                )
+    factor = numbers.uniform(0.1, 10)
+    yield (
+        {"kind": "turn", "parameter": "L", "factor": factor, "seconds": 1e-6 * factor}
+        | about
+        | {"algorithm": "native", "instead_of": "torus"}
+    )
