@@ -90,9 +90,10 @@ endif()
 # MPI (of MPIS, or all) and rank count of RANKS and MORE. `make test` runs those of RANKS under the
 # first MPI, of them those of OTHERS under the other MPIs. The rest has the label `more` and runs in
 # `make test-all`; so has the program for the standard ABI, on ABI_MORE ranks under each MPI that
-# has it.
+# has it. Of MORE, all counts run under the first MPI only, and under the others one rank and the
+# most, unless EVERY_COUNT is given (docs/adr/0087).
 function(tonari_add_mpi_test name program)
-  cmake_parse_arguments(arg "" "TIMEOUT"
+  cmake_parse_arguments(arg "EVERY_COUNT" "TIMEOUT"
       "RANKS;OTHERS;MORE;ABI_MORE;MPIS;ARGS;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT ${TONARI_PATIENCE})
@@ -109,6 +110,11 @@ function(tonari_add_mpi_test name program)
     elseif(mpi STREQUAL abi)
       set(quick)
       set(counts ${arg_ABI_MORE})
+    elseif(arg_MORE AND NOT arg_EVERY_COUNT AND TONARI_FIRST_MPI IN_LIST arg_MPIS)
+      set(fewer ${arg_MORE})
+      list(POP_BACK fewer most)
+      list(FILTER fewer INCLUDE REGEX "^1$")
+      set(counts ${arg_RANKS} ${fewer} ${most})
     endif()
     foreach(ranks IN LISTS counts)
       set(labels mpi ${mpi} ${arg_LABELS})

@@ -35,7 +35,7 @@ cmake -G Ninja -S "$source" -B "$tree" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
     "-DGTEST_ROOT=$(cached GTEST_ROOT)" "-DPython_EXECUTABLE=$(cached Python_EXECUTABLE)" \
         >"$tree/configure.txt" || { cat "$tree/configure.txt"; exit 1; }
 targets=(core_tests cuda_tests "api_tests_$mpi" "blocks_tests_$mpi" "grid_tests_$mpi"
-    "vector_tests_$mpi" "tonari_preload_$mpi" "tonari_advise_$mpi")
+    "vector_tests_$mpi")
 # On three ranks alone: memory is used the same way on two.
 tests="^(core\.[0-9]+|cuda\.0|(exchange|errors|blocks|grid|vector)\.$mpi\.3|in_place\.$mpi\.2)$"
 rm -rf "$tree/results"
