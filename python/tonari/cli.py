@@ -22,6 +22,7 @@ from tonari.suggestion import did_you_mean
 COMMANDS = [
     "plan",
     "simulate",
+    "predict",
     "layout",
     "share",
     "partition",

@@ -96,25 +96,39 @@ def _sweep(jobs: Sequence[Job], model: Any) -> Sweep:
     return Sweep(op, bytes, jobs[0].ranks, points, turns)
 
 
+Planned = list[tuple[str, str, Any]]  # algorithm, variant and schedule
+
+
+def plan_jobs(jobs: Sequence[Job]) -> Planned:
+    """The schedules of all algorithms and variants."""
+    return [
+        (job.algorithm, variant, in_background(make))
+        for job in jobs
+        for variant, make in in_background(job.variants)
+    ]
+
+
+def times_of(planned: Planned, model: Any) -> list[Time]:
+    """Of each algorithm its fastest variant."""
+    best: dict[str, Time] = {}
+    for algorithm, variant, schedule in planned:
+        time = Time(algorithm, variant, predicted_us(schedule, model))
+        if algorithm not in best or time.predicted_us < best[algorithm].predicted_us:
+            best[algorithm] = time
+    return list(best.values())
+
+
 class _Plans:
-    """The schedules of all algorithms: they do not depend on what the network costs."""
+    """The schedules do not depend on what the network costs."""
 
     def __init__(self, jobs: Sequence[Job], model: Any) -> None:
         self.model = model
-        self.schedules = [
-            (job.algorithm, variant, in_background(make))
-            for job in jobs
-            for variant, make in in_background(job.variants)
-        ]
+        self.schedules = plan_jobs(jobs)
 
     def at(self, parameter: str, factor: float) -> Point:
         model = self.model.scaled(parameter, factor)
-        best: dict[str, Time] = {}
-        for algorithm, variant, schedule in self.schedules:
-            time = Time(algorithm, variant, predicted_us(schedule, model))
-            if algorithm not in best or time.predicted_us < best[algorithm].predicted_us:
-                best[algorithm] = time
-        return Point(parameter, factor, model.parameter(parameter), list(best.values()))
+        times = times_of(self.schedules, model)
+        return Point(parameter, factor, model.parameter(parameter), times)
 
     def turns(self, low: Point, high: Point) -> Iterator[Turn]:
         """Halves what lies between until the ends are near each other."""

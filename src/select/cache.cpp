@@ -241,6 +241,8 @@ constexpr Number numbers[] = {{"eager", &LogGP::eager, std::size_t{1} << 30, "by
                               {"node_eager", &LogGP::node_eager, std::size_t{1} << 30, "bytes "},
                               {"ranks_per_core", &LogGP::ranks_per_core, std::size_t{1} << 20, ""}};
 constexpr double longest_time = 10;  // seconds
+constexpr const char* otherwise = "otherwise";  // where missing parameters come from
+constexpr const char* generic = "generic";
 
 template <class Number>
 // the shortest text that reads back as the same number, in no locale
@@ -257,6 +259,9 @@ bool read_number(const std::string& word, Number& value) {
 // Sets one parameter. Returns what is wrong, or nothing.
 std::string set(LogGP& machine, const std::string& name, const std::string& value) {
   if (is_of_simulations(name)) return "";  // they read the file once more
+  if (name == otherwise)
+    return value == generic ? ""
+                            : text(otherwise, " is ", in_quotes(value), "; it must be ", generic);
   for (const Number& row : numbers) {
     if (name != row.name) continue;
     std::size_t& count = machine.*row.count;
@@ -290,12 +295,16 @@ std::string parse_machine(const std::string& source, LogGP& machine) {
     if (std::string wrong = set(machine, list[k], list[k + 1]); !wrong.empty()) return wrong;
     if (!given.insert(list[k]).second) return list[k] + " is given twice";
   }
+  if (given.contains(otherwise)) return "";  // what is missing stays that of the generic machine
   for (const Parameter& parameter : parameters)
     if (parameter.needed && !given.contains(parameter.name))
       return text(parameter.name, " is missing; give it in seconds, for example ", parameter.name,
-                  "=1e-6");
-  return given.contains("eager") ? ""
-                                 : "eager is missing; give it in bytes, for example eager=4096";
+                  "=1e-6, or write ", otherwise, "=", generic,
+                  " to take what is missing from the generic machine");
+  return given.contains("eager")
+             ? ""
+             : text("eager is missing; give it in bytes, for example eager=4096, or write ",
+                    otherwise, "=", generic, " to take what is missing from the generic machine");
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ from tonari.benchmark.presets import PRESETS
 
 SOURCE = Path(__file__).resolve().parents[2]
 BENCH_S = ["spmv", "sparse", "star:2:1", "star:3:1", "shells:2:1,3", "scale-free:2"]
-FIRST = ["plan", "simulate", "layout", "share", "partition", "bench", "calibrate", "run"]
-FIRST += ["advise", "conformance", "reproduce", "settings"]
+FIRST = ["plan", "simulate", "predict", "layout", "share", "partition", "bench", "calibrate"]
+FIRST += ["run", "advise", "conformance", "reproduce", "settings"]
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def offered(share: Path, *typed: str) -> list[str]:
     ("typed", "expected"),
     [
         (["tonari", ""], FIRST),
-        (["tonari", "p"], ["plan", "partition"]),
+        (["tonari", "p"], ["plan", "predict", "partition"]),
         (["tonari", "bench", "s"], BENCH_S),
         (["tonari", "bench", "halo", "--st"], ["--stencil"]),
         (["tonari", "bench", "halo", "--stencil", ""], ["7", "125", "none"]),
@@ -68,6 +68,8 @@ def offered(share: Path, *typed: str) -> list[str]:
         (["tonari", "plan", "--pr"], ["--prove"]),
         (["tonari", "nonsense", ""], FIRST),  # as if it were not there, and no complaint
         (["tonari", "plan", "--machine", ""], []),  # bash then offers files
+        (["tonari", "plan", "--machine", "inf"], ["infiniband-hdr", "infiniband-ndr"]),
+        (["tonari", "predict", "--machine", "s"], ["slingshot-11"]),
     ],
     ids=lambda value: " ".join(value) if value and value[0] == "tonari" else "",
 )  # fmt: skip

@@ -468,6 +468,15 @@ TEST_F(MachineFile, ReadsWhatAUserWrites) {
   EXPECT_EQ(m.rendezvous, 0);
 }
 
+TEST_F(MachineFile, TakesWhatIsMissingFromTheGenericMachineIfToldTo) {
+  write("m", "L=1.5e-6 eager=8192\notherwise = generic");
+  const LogGP m = read_machine_file(path("m"));
+  EXPECT_EQ(m.L, 1.5e-6);
+  EXPECT_EQ(m.eager, 8192u);
+  EXPECT_EQ(m.o, LogGP{}.o);
+  EXPECT_EQ(m.rendezvous, LogGP{}.rendezvous);
+}
+
 TEST_F(MachineFile, SaysWhatIsWrong) {
   const std::string good = to_text({});
   const auto complaint = [&](const std::string& content) -> std::string {
@@ -493,6 +502,8 @@ TEST_F(MachineFile, SaysWhatIsWrong) {
   EXPECT_CONTAINS(complaint(good + " core_switch=inf"), "core_switch is 'inf'; it must be a time");
   EXPECT_CONTAINS(complaint(good + " self_speed=1"), "node_rendezvous, core_switch");
   EXPECT_CONTAINS(complaint("L=1e-6"), "o is missing");
+  EXPECT_CONTAINS(complaint("L=1e-6"), "otherwise=generic");
+  EXPECT_CONTAINS(complaint("L=1e-6 otherwise=mine"), "otherwise is 'mine'; it must be generic");
   EXPECT_CONTAINS(complaint(good.substr(0, good.find(" eager"))), "eager is missing");
   EXPECT_CONTAINS(complaint(good + " L"), "'L' has no value");
   EXPECT_CONTAINS(complaint(std::string(1 << 20, 'x')), "cannot be read");

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from tonari import machines
 from tonari.completion import values
 from tonari.suggestion import did_you_mean
 
@@ -39,8 +40,21 @@ Hosts = Annotated[
         help="Number of hosts: network namespaces with TCP between them. Only for root.",
     ),
 ]
+
+
+def _machine_files(incomplete: str) -> list[str]:
+    """None before a letter is typed: shells then offer files."""
+    return values(*machines.names())(incomplete) if incomplete else []
+
+
 Machine = Annotated[
-    str, typer.Option(metavar="FILE", help="LogGP parameters; default: a generic machine.")
+    str,
+    typer.Option(
+        metavar="FILE",
+        help="LogGP parameters, or a name of `tonari predict`; default: a generic machine.",
+        callback=machines.path_of,
+        autocompletion=_machine_files,
+    ),
 ]
 Pattern = Annotated[
     str,

@@ -3,35 +3,25 @@
 
 from __future__ import annotations
 
-from math import prod
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tonari import interruptible, output
+from tonari import output
 from tonari.benchmark.plot import check_file
 from tonari.commands.options import OF_BLOCKS, Blocks, Json, Machine, Mesh, Pattern, one_of
 from tonari.commands.plan import DIMS
 from tonari.core import core
-from tonari.errors import ARGUMENT, Error
-from tonari.graph_report import make_question
-from tonari.graphs import read_graph
-from tonari.grids import balanced_dims, parse_dims
-from tonari.neighborhood import neighborhood
 from tonari.simulation import (
-    MOST_RANKS,
     Job,
-    check_memory,
     goal_job,
-    graph_jobs,
-    in_background,
     json_row,
     left_out,
-    pattern_jobs,
     read_machine,
     simulate_jobs,
 )
+from tonari.simulation_jobs import check_ranks, jobs_on_graph, jobs_on_grid
 from tonari.sizes import parse_size
 from tonari.sweep import json_rows, sweep_jobs
 from tonari.views import sweep as sweep_view
@@ -50,7 +40,6 @@ SWEEP = (
     "that turns."
 )
 PLOT = "--sweep: draw times over factors (.png, .svg, .pdf)."
-BYTES_OF_EDGE, BYTES_OF_RANK = 400.0, 300.0  # plan, schedule and simulation of ranks that differ
 
 
 def register(app: typer.Typer) -> None:
@@ -101,7 +90,7 @@ def simulate(
         raise typer.BadParameter("give a pattern, --graph FILE or --from-goal FILE")
     one_of("--op", op, OF_BLOCKS)
     model = read_machine(machine, seed)
-    _check_ranks(ranks or 1)
+    check_ranks(ranks or 1)
     sizes = [parse_size(size, "--bytes") for size in bytes.split(",")]
     asked = [core().current_name(name) for name in algorithms.split(",")] if algorithms else []
     if not pattern and (dims or mesh):
@@ -119,9 +108,9 @@ def simulate(
     if from_goal:
         jobs, model = [goal_job(from_goal)], core().without_classes(model)
     elif graph:
-        jobs = _jobs_on_graph(graph, ranks, op, sizes, asked, machine, every_algorithm)
+        jobs = jobs_on_graph(graph, ranks, op, sizes, asked, machine, every_algorithm)
     else:
-        jobs = _jobs_on_grid(pattern, ranks, dims, mesh, op, sizes, asked, machine, every_algorithm)
+        jobs = jobs_on_grid(pattern, ranks, dims, mesh, op, sizes, asked, machine, every_algorithm)
     title = pattern or graph or from_goal
     if sweep:
         return _sweep(title, jobs, model, machine, plot, json)
@@ -142,60 +131,3 @@ def _sweep(
         sweep_view.show(title, sweeps, machine)
     if plot:
         sweep_view.draw(sweeps, f"{title} on {jobs[0].ranks:,} ranks", plot)
-
-
-def _check_ranks(ranks: int) -> None:
-    if ranks > MOST_RANKS:
-        raise Error(
-            f"{ranks:,} ranks are more than the {MOST_RANKS:,} that a simulation has room for; "
-            "use fewer",
-            ARGUMENT,
-        )
-
-
-def _jobs_on_graph(
-    path: str,
-    ranks: int | None,
-    op: str,
-    sizes: list[int],
-    asked: list[str],
-    machine: str,
-    every: bool,
-) -> list[Job]:
-    with output.status(f"reading {path}"):
-        try:
-            found = in_background(lambda: read_graph(path, ranks))
-        except interruptible.Interrupted:
-            raise interruptible.Interrupted(
-                f"stopped; {path} is not read, and nothing is simulated"
-            ) from None
-    check_memory(
-        BYTES_OF_EDGE * len(found.senders) + BYTES_OF_RANK * found.ranks, f"{found.ranks:,} ranks"
-    )
-    questions = [
-        make_question(found, op, bytes=size, machine=machine or None, forced=every or bool(asked))
-        for size in sizes
-    ]
-    return graph_jobs(questions, found.ranks, op, sizes, asked)
-
-
-def _jobs_on_grid(
-    pattern: str,
-    ranks: int | None,
-    dims: str,
-    mesh: bool,
-    op: str,
-    sizes: list[int],
-    asked: list[str],
-    machine: str,
-    every: bool,
-) -> list[Job]:
-    if dims:
-        _check_ranks(prod(parse_dims(dims)))
-    plain = neighborhood(pattern, (1,)).offsets
-    grid = parse_dims(dims) if dims else balanced_dims(ranks or 1, plain.shape[1])
-    near = neighborhood(pattern, grid, not mesh)
-    count = prod(grid)
-    if mesh:
-        check_memory((BYTES_OF_EDGE * len(plain) + BYTES_OF_RANK) * count, f"{count:,} ranks")
-    return pattern_jobs(near, count, op, sizes, asked, machine, every)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from tonari import output
+from tonari import machines, output
 from tonari.graph_report import Degrees, GraphReport, proof_of, reason_of
 from tonari.views.plan import PROOF, pays_below, print_lines, print_objections
 
@@ -116,7 +116,7 @@ def _notes(console: Console, report: GraphReport, machine: str | None) -> None:
         "sends, recvs, blocks: messages out, messages in and blocks out of the rank that has "
         "most of each; messages: of all ranks; rounds: steps if a"
         " rank sends and receives one at a time. Time: predicted for "
-        f"{escape(machine or 'a generic machine (--machine)')}.",
+        f"{escape(machines.name_of(machine or '') or 'a generic machine (--machine)')}.",
         style="dim",
     )
 

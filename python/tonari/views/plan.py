@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from tonari import output
+from tonari import machines, output
 from tonari.closed_forms import volume_allgather_paper
 from tonari.grids import describe
 from tonari.neighborhood import Exchange
@@ -105,7 +105,7 @@ def pays_below(row: Any) -> str:
 def _notes(console: Console, report: Report, options: dict[str, Any]) -> None:
     print_objections(console, report)
     console.print()
-    machine = options["machine"] or "a generic machine (--machine)"
+    machine = machines.name_of(options["machine"] or "") or "a generic machine (--machine)"
     console.print(
         f"Counts: what one rank sends. Time: predicted for {escape(machine)}. "
         "ok: rounds and blocks are those of closed formulas.",

@@ -9,7 +9,7 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from tonari import output
+from tonari import machines, output
 from tonari.communication import Communication
 from tonari.sharing_front import Comparison, Point, points
 
@@ -28,7 +28,8 @@ def show(pattern: Communication, answers: list[Any], path: str, machine: str) ->
         "sends, that the busiest receives; extra: those of the average between"
         " ranks that have nothing for each other. words, most: those of all and of the "
         "busiest sender, relative to direct. time: predicted under LogGP for"
-        f" {escape(machine or 'a generic machine (--machine)')}, all blocks of their average size.",
+        f" {escape(machines.name_of(machine) or 'a generic machine (--machine)')}, all blocks of "
+        "their average size.",
         style="dim",
     )
     lost = [answer.scheme for answer in answers if answer.delivered != 1]

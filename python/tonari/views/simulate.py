@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rich.markup import escape
 
-from tonari import output
+from tonari import machines, output
 from tonari.simulation import Row
 
 
@@ -44,6 +44,10 @@ def show(title: str, rows: Sequence[Row], machine: str, left_out: Sequence[str] 
         )
     console.print(
         "\nTimes are those of "
-        + (escape(machine) if machine else "a generic machine; --machine FILE describes another")
+        + (
+            escape(machines.name_of(machine))
+            if machine
+            else "a generic machine; --machine FILE describes another"
+        )
         + "."
     )

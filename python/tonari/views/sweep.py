@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.markup import escape
 
-from tonari import output
+from tonari import machines, output
 from tonari.benchmark import style
 from tonari.sweep import PARAMETERS, Sweep, Turn
 
@@ -26,7 +26,11 @@ def show(title: str, sweeps: Sequence[Sweep], machine: str) -> None:
         console.print("\n" + "\n".join(sentences(sweep)) + "\n")
     console.print(
         "A column is one parameter times a factor, the others as they are, of "
-        + (escape(machine) if machine else "a generic\nmachine; --machine FILE describes another")
+        + (
+            escape(machines.name_of(machine))
+            if machine
+            else "a generic\nmachine; --machine FILE describes another"
+        )
         + ". Of each algorithm the fastest variant counts."
     )
 
