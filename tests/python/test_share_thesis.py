@@ -216,13 +216,16 @@ def test_both_phases_stand_beside_others(tonari, file):
 @pytest.mark.parametrize(
     ("arguments", "status", "sentence"),
     [
-        ("FILE FILE --communication", 2, "here are 2 files; give one, or add --thesis"),
+        ("FILE FILE --communication", 2, "here are 2 files; give one, or add --thesis or"),
         ("FILE --thesis --communication --schemes direct", 2, "leave out --schemes"),
         ("FILE --thesis --communication --front", 2, "leave out --schemes, --front"),
         ("FILE --thesis --communication --machine m", 2, "and --machine"),
         ("FILE FILE --thesis --communication --schedule s", 1, "--schedule writes one schedule"),
         ("FILE FILE --thesis --communication --plot s.svg", 1, "--plot draws one pattern"),
         ("FILE FILE --thesis --partition p", 1, "--partition has the owners of one matrix"),
+        ("FILE FILE --front --communication --schedule s", 1, "--schedule writes one schedule"),
+        ("FILE FILE --front --communication --plot s.svg", 1, "--plot draws one pattern"),
+        ("FILE FILE --front --communication --schemes direct", 1, "no other scheme than direct"),
         ("FILE --thesis", 1, "say how many ranks there are: --parts P"),
         ("FILE /nowhere/x.mtx --thesis --communication", 1, "/nowhere/x.mtx cannot be read"),
         ("FILE --communication --schemes thesis-3", 1, "did you mean thesis-"),

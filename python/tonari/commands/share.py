@@ -14,11 +14,12 @@ from tonari import interruptible, output
 from tonari.benchmark.plot import check_file
 from tonari.benchmark.report import report
 from tonari.commands.options import Json, Machine, Output
+from tonari.commands.share_front import share_front
 from tonari.commands.share_thesis import share_thesis
 from tonari.communication import Communication, read_communication, read_product
 from tonari.core import core
 from tonari.errors import ALGORITHM, FILE, Error
-from tonari.sharing_front import SETTINGS, Limit, Point, compare, points
+from tonari.sharing_front import SETTINGS, Comparison, Limit, Point, compare, points
 from tonari.sharing_plot import draw
 from tonari.suggestion import did_you_mean
 from tonari.views.share import show, show_front
@@ -36,7 +37,8 @@ def share(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="Matrix Market file or METIS graph, plain or .gz; several with --thesis.",
+            help="Matrix Market file or METIS graph, plain or .gz; several with --thesis "
+            "or --front.",
             show_default=False,
         ),
     ],
@@ -77,7 +79,8 @@ def share(
         bool,
         typer.Option(
             "--front",
-            help="Plan balanced with every setting, and compare the best with each other scheme.",
+            help="Plan balanced with every setting, and compare the best with each other scheme; "
+            "of several files, geometric means.",
         ),
     ] = False,
     thesis: Annotated[
@@ -149,8 +152,20 @@ def share(
             plot=plot,
         )
         return
+    if len(paths) > 1 and not front:
+        raise typer.BadParameter(
+            f"here are {len(paths)} files; give one, or add --thesis or --front"
+        )
     if len(paths) > 1:
-        raise typer.BadParameter(f"here are {len(paths)} files; give one, or add --thesis")
+        share_front(
+            paths,
+            read,
+            lambda pattern, doing: _compare(pattern, schemes, machine, f"planning {doing}"),
+            given={"--partition": partition, "--schedule": schedule, "--plot": plot},
+            json=json,
+            file=file,
+        )
+        return
     (path,) = paths
     try:
         with output.status(f"reading {path}"):
@@ -162,8 +177,7 @@ def share(
     doing = f"planning for {pattern.ranks:,} ranks"
     answers = analyze(pattern, schemes, machine, doing)
     settings = analyze_settings(pattern, answers, machine, f"{doing}, the front") if front else []
-    others = [answer for answer in answers if answer.scheme not in ("direct", "balanced")]
-    comparisons = compare(others, settings) if front else []
+    comparisons = compare(_others(answers), settings) if front else []
     files: dict[Point, Path] = {}
     if schedule and front:
         files = write_front(pattern, points(comparisons), schedule)
@@ -204,6 +218,17 @@ def analyze(
         doing=doing,
         left_out=lambda missing: f"stopped; {missing} of {len(chosen)} schemes are not planned",
     )
+
+
+def _others(answers: list[Any]) -> list[Any]:
+    """Those that the front is compared with."""
+    return [answer for answer in answers if answer.scheme not in ("direct", "balanced")]
+
+
+def _compare(pattern: Communication, schemes: str, machine: str, doing: str) -> list[Comparison]:
+    answers = analyze(pattern, schemes, machine, doing)
+    settings = analyze_settings(pattern, answers, machine, f"{doing}, the front")
+    return compare(_others(answers), settings)
 
 
 def write_schedule(pattern: Communication, schemes: str, path: Path) -> None:
@@ -261,8 +286,7 @@ def analyze_settings(
     """balanced with all of SETTINGS, and within the words of each other scheme that is given.
     doing: what a bar says."""
     matrix, model = _inputs(pattern, machine)
-    others = (answer for answer in answers if answer.scheme not in ("direct", "balanced"))
-    limits = sorted({max(answer.words, 1.0) for answer in others})
+    limits = sorted({max(answer.words, 1.0) for answer in _others(answers)})
     every: list[Point] = [*SETTINGS, *map(Limit, limits)]
 
     def plan(point: Point) -> Any:

@@ -37,10 +37,7 @@ def share_thesis(
 ) -> None:
     """Plans each file, and prints. read, write: the command's own. The schedule is that of both
     phases."""
-    given = {"--partition": partition, "--schedule": schedule, "--plot": plot}
-    for option, why in ONE_FILE.items():
-        if given[option] and len(paths) > 1:
-            raise Error(f"{option} {why}, and here are {len(paths)} files; give one", ARGUMENT)
+    check_one_file({"--partition": partition, "--schedule": schedule, "--plot": plot}, paths)
     read_patterns = read_all(paths, read)
     patterns = compare_all([name_of(path) for path in paths], read_patterns)
     if schedule:
@@ -54,6 +51,13 @@ def share_thesis(
         draw=lambda _, picture: draw(list(patterns[0].answers.values()), paths[0], picture),
         show=lambda _: show(patterns),
     )
+
+
+def check_one_file(given: dict[str, Any], paths: list[str]) -> None:
+    """Options that mean one file, and what was given for each."""
+    for option, why in ONE_FILE.items():
+        if given[option] and len(paths) > 1:
+            raise Error(f"{option} {why}, and here are {len(paths)} files; give one", ARGUMENT)
 
 
 def read_all(paths: list[str], read: Callable[[str], Communication]) -> list[Communication]:
