@@ -485,6 +485,8 @@ TONARI_API int tonari_start_with(tonari_request request, const void* sendbuf, vo
  * stream of the start. It puts a copy to the receive blocks into its stream, and does not wait for
  * that. Where blocks go from device to device (tonari_channel=device-handles), neither waits.
  * Each may be used with tonari_start, tonari_wait and tonari_test in the place of the other one.
+ * As with all requests, send blocks may be replaced after the wait: by what its stream gets then,
+ * or by what comes behind that. tonari_start may pack in a stream of the library.
  * Where a rank has no receive block in memory of a GPU, tonari_wait_on is tonari_wait; where it has
  * no send block at all, tonari_start_on is tonari_start. Ranks choose for themselves.
  * Errors: those of tonari_start and tonari_wait; ARGUMENT (send blocks that the host reads: wait

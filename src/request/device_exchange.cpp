@@ -82,7 +82,8 @@ void DeviceExchange::unpack_on(DeviceStream stream) {
 
 // A test may have unpacked before it was said where.
 void DeviceExchange::finish_on(DeviceStream stream) {
-  if (!nothing()) parts_.packed->device().wait_event(stream, parts_.packed->unpacked());
+  if (!nothing() && stream != unpacked_on_)
+    parts_.packed->device().wait_event(stream, parts_.packed->unpacked());
 }
 
 // ---- other buffers
@@ -121,8 +122,10 @@ void DeviceExchange::start() {
 
 bool DeviceExchange::advance() {
   const bool by_stream = by_stream_;  // another thread may say so now
-  if (!std::exchange(unpacks_, true))
-    parts_.packed->wait_on(by_stream ? unpacks_on_ : parts_.packed->own_stream());
+  if (!std::exchange(unpacks_, true)) {
+    unpacked_on_ = by_stream ? unpacks_on_ : parts_.packed->own_stream();
+    parts_.packed->wait_on(unpacked_on_);
+  }
   done_ = by_stream || parts_.packed->complete();
   return done_;
 }

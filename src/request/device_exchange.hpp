@@ -67,9 +67,10 @@ class DeviceExchange final : public PolledExchange<DeviceExchange>, public Strea
   PackedParts parts_;
   std::unique_ptr<EndedExchange> room_;
   std::optional<DeviceStream> packs_on_;  // as the program said for this exchange
-  DeviceStream unpacks_on_;
-  std::atomic<bool> by_stream_ = false;  // it unpacks there, and nobody waits for that
-  bool unpacks_ = false;                 // the unpacking is in a stream
+  DeviceStream unpacks_on_;               // where a wait wants it
+  DeviceStream unpacked_on_;              // where it is
+  std::atomic<bool> by_stream_ = false;   // it unpacks there, and nobody waits for that
+  bool unpacks_ = false;                  // the unpacking is in a stream
   bool connected_ = false, done_ = true;
 };
 

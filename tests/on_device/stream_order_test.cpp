@@ -32,6 +32,7 @@ class StreamOrder : public DeviceRing {
         program.complete();
       });
       wrong = program.wrong() + (failed ? 1000 : 0);
+      if (failed) ADD_FAILURE() << "seed " << seed << ", " << channel << ": " << failed->what();
       if (failed) device.program().reset(0);
     }
     EXPECT_OK(tonari_request_free(&request));
@@ -85,6 +86,49 @@ TEST(StreamOrderAlone, WhatIsAskedIsNeeded) {
     EXPECT_GT(wrong_without(event, "p2p-packed", near), 0) << "of event " << event;
   for (const int event : {0, 1, 2})  // unpacked, and packed of each parity
     EXPECT_GT(wrong_without(event, "device-handles", near), 0) << "of event " << event;
+  EXPECT_OK(tonari_neighborhood_free(&near));
+}
+
+// A start by the host packs in a stream of the library, so what was sent may be replaced behind the
+// wait, and not behind what the program's stream holds. Where nothing orders that, the device says
+// so.
+bool replaces_in_order(bool behind_the_wait, std::uint32_t seed, tonari_neighborhood near) {
+  UsedDevice device({}, seed);
+  SimulatedDevice& program = device.program();
+  MemoryOnDevice out(program, sizeof(int)), in(program, sizeof(int));
+  tonari_request request = TONARI_REQUEST_NULL;
+  EXPECT_OK(tonari_alltoall_init(out.at(), 1, MPI_INT, in.at(), 1, MPI_INT, near,
+                                 Info{{"tonari_tune", "off"}, {"tonari_channel", "device-handles"}},
+                                 &request));
+  const DeviceStream stream = program.make_stream(0), waits = program.make_stream(0);
+  const tonari::DeviceEvent event = program.make_event(0);
+  EXPECT_OK(tonari_start(request));
+  EXPECT_OK(tonari_wait_on(request, Program::as_handle(waits)));
+  const auto failed = tonari::error_of([&] {
+    program.record(waits, event);
+    if (behind_the_wait) program.wait_event(stream, event);
+    const SimulatedDevice::Touched all{reinterpret_cast<const std::byte*>(out.at()), sizeof(int)};
+    program.launch(stream, {}, {&all, 1}, [] {});
+    for (const DeviceStream one : {stream, waits}) program.synchronize(one);
+  });
+  if (failed) program.reset(0);
+  EXPECT_OK(tonari_request_free(&request));
+  program.end_event(event);
+  for (const DeviceStream one : {stream, waits}) program.end_stream(one);
+  return !failed;
+}
+
+TEST(StreamOrderAlone, WhatWasSentIsReplacedBehindTheWait) {
+  const int self = 0;
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  ASSERT_OK(tonari_neighborhood_create_adjacent(MPI_COMM_SELF, 1, &self, MPI_UNWEIGHTED, 1, &self,
+                                                MPI_UNWEIGHTED, MPI_INFO_NULL, &near));
+  int in_order[2] = {0, 0};
+  for (std::uint32_t seed = 0; seed < 50; ++seed)
+    for (const bool behind : {false, true})
+      in_order[behind] += replaces_in_order(behind, seed, near);
+  EXPECT_EQ(in_order[true], 50);
+  EXPECT_EQ(in_order[false], 0);
   EXPECT_OK(tonari_neighborhood_free(&near));
 }
 

@@ -15,9 +15,10 @@ class Program {
   Program(UsedDevice& device, tonari_request request, MemoryOnDevice& out, MemoryOnDevice& in,
           std::uint32_t seed)
       : Program(device.program(), request, out, in, seed, [](const char*) {}) {
-    leaves_some_ = false;
+    repeats_ = rebinds_ = false;
   }
-  // enters: hears which function of the library comes next.
+  // For a rank that is its only neighbor, so that it may exchange the same values again. enters:
+  // hears which function of the library comes next.
   Program(SimulatedDevice& device, tonari_request request, MemoryOnDevice& out, MemoryOnDevice& in,
           std::uint32_t seed, std::function<void(const char*)> enters)
       : device_(device),
@@ -28,7 +29,11 @@ class Program {
         enters_(std::move(enters)) {
     for (DeviceStream& stream : streams_) stream = device_.make_stream(0);
     event_ = device_.make_event(0);
-    last_start_ = last_wait_ = streams_[0];
+    taken_ = written_ = last_wait_ = streams_[0];
+    tonari_request_info info;
+    EXPECT_OK(tonari_request_get_info(request, &info));
+    by_handles_ = std::string(info.channel) == "device-handles";
+    rebinds_ = repeats_ && !by_handles_ && seed % 4 == 3;
   }
   ~Program() {
     for (const DeviceStream stream : streams_) device_.end_stream(stream);
@@ -39,27 +44,40 @@ class Program {
   template <class Sent>
   void exchange(int round, Sent sent, int before, int behind) {
     const DeviceStream stream = streams_[random_() % 3];
-    follow(stream, last_start_);  // which packs the last values
-    follow(stream, last_wait_);   // whose consumer reads those that have come
-    write(stream, sent(round, 0), sent(round, 1));
-    if (random_() % 8 == 0) {
-      device_.synchronize(stream);
-      note("start", [&] { return tonari_start(request_); });
+    // Then the same values go once more, and the program orders nothing.
+    if (!unread_ || random_() % 2 == 0) {
+      write(stream, sent(round, 0), sent(round, 1));
+      round_ = round;
+    }
+    const bool by_host = random_() % (repeats_ ? 3 : 8) == 0;
+    if (by_host) {
+      device_.synchronize(written_);
+      // From then on starts in streams wait for the packing, so few requests do that.
+      if (rebinds_ && random_() % 8 == 0)
+        note("start_with", [&] { return tonari_start_with(request_, out_.at(), in_.at()); });
+      else
+        note("start", [&] { return tonari_start(request_); });
     } else {
+      follow(stream, written_);
       note("start_on", [&] { return tonari_start_on(request_, as_handle(stream)); });
     }
-    last_start_ = stream;
     const DeviceStream waits = streams_[random_() % 3];
+    // A start by the host packs in a stream of the library, and may wait for that.
+    taken_ = by_host && by_handles_ ? waits : stream;
+    const bool tests = random_() % 4 == 0;
     int flag = 0;
-    if (random_() % 4 == 0) note("test", [&] { return tonari_test(request_, &flag); });
+    if (tests) note("test", [&] { return tonari_test(request_, &flag); });
     if (random_() % 8 == 0) {
       device_.synchronize(waits);
       note("wait", [&] { return tonari_wait(request_); });
     } else {
-      note("wait_on", [&] { return tonari_wait_on(request_, as_handle(waits)); });
+      note(tests ? "wait_on behind a test" : "wait_on",
+           [&] { return tonari_wait_on(request_, as_handle(waits)); });
     }
-    if (leaves_some_ && random_() % 4 == 0) return;  // unread, so nothing follows the stream
-    read(waits, sent(round, 0, before), sent(round, 1, behind));
+    const bool leaves = random_() % 4 == 0;  // unread, so nothing follows the stream
+    unread_ = repeats_ && leaves;
+    if (leaves) return;
+    read(waits, sent(round_, 0, before), sent(round_, 1, behind));
     last_wait_ = waits;
   }
   void complete() {
@@ -85,6 +103,9 @@ class Program {
     device_.wait_event(stream, event_);
   }
   void write(DeviceStream stream, int first, int second) {
+    follow(stream, taken_);      // behind it the last values may be replaced
+    follow(stream, last_wait_);  // whose consumer reads those that have come
+    written_ = stream;
     const SimulatedDevice::Touched all{bytes(out_), 8};
     device_.launch(stream, {}, {&all, 1},
                    [at = out_.values<int>(), first, second] { at[0] = first, at[1] = second; });
@@ -101,10 +122,11 @@ class Program {
   MemoryOnDevice &out_, &in_;
   Random random_;
   std::function<void(const char*)> enters_;
-  bool leaves_some_ = true;  // some of what comes is not read
   std::array<DeviceStream, 3> streams_;
   DeviceEvent event_;
-  DeviceStream last_start_, last_wait_;
+  DeviceStream taken_, written_, last_wait_;
+  bool by_handles_ = false, repeats_ = true, rebinds_ = false, unread_ = false;
+  int round_ = 0;  // of the values that were written last
   int wrong_ = 0;
 };
 
