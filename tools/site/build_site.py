@@ -15,6 +15,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 
+import five_papers  # noqa: E402
 import llms  # noqa: E402
 from inserts import INSERTS  # noqa: E402
 from stage import Stage  # noqa: E402
@@ -38,6 +39,7 @@ def main(output: Path) -> int:
     status = build_main(["-b", "html", "-c", str(HERE), *quiet, str(source), str(pages)])
     if status == 0:
         llms.write(stage, pages)
+        five_papers.write(pages, output.parent)
         print(f"the documentation is {pages / 'index.html'}")
     return status
 

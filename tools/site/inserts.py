@@ -18,6 +18,7 @@ from typing import Any
 
 import c_header
 import cpp_header
+import five_papers
 import pictures
 import python_api
 
@@ -156,7 +157,24 @@ def python(_order: str, _: Path) -> str:
     return python_api.reference(ROOT / "python/tonari/mpi")
 
 
+def report(_: str, __: Path) -> str:
+    """A link to the report on five papers, which lies beside the site's first page."""
+    return fence(
+        f'<p><a href="../{five_papers.NAME}">The report of this version</a></p>', "{raw} html"
+    )
+
+
 INSERTS: dict[str, Callable[[str, Path], str]] = {
     function.__name__: function
-    for function in (printed, commands, settings, algorithms, headers, picture, python, rows)
+    for function in (
+        printed,
+        commands,
+        settings,
+        algorithms,
+        headers,
+        picture,
+        python,
+        rows,
+        report,
+    )
 }

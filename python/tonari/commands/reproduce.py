@@ -12,17 +12,13 @@ from typing import Annotated
 import typer
 
 from tonari import output
-from tonari.benchmark.summary import write_text
 from tonari.commands.options import Json, Mpi
 from tonari.completion import values
 from tonari.errors import ARGUMENT, INTERNAL, Error
 from tonari.reproduce import papers as library
 from tonari.reproduce.figures import Paper
-from tonari.reproduce.here import look, machine
-from tonari.reproduce.keep import Keep
-from tonari.reproduce.outcome import outcome
-from tonari.reproduce.report.page import page
-from tonari.reproduce.run import plan, run
+from tonari.reproduce.here import look
+from tonari.reproduce.make import REPORT, make
 from tonari.suggestion import did_you_mean
 from tonari.views.reproduce import show
 
@@ -77,18 +73,15 @@ def reproduce(
     here = look(short, mpi, matrices, folder)
     if fresh:
         shutil.rmtree(folder, ignore_errors=True)
-    made = plan(chosen, here)
-    run(made, Keep(folder))
-    outcomes = [outcome(one) for one in made]
-    report = folder / "report.html"
-    folder.mkdir(parents=True, exist_ok=True)
-    write_text(page(chosen, outcomes, here, machine(here)), report)
+    outcomes = make(chosen, here, folder)
     if json:
         output.print_json([one.row() for one in outcomes])
     else:
         show(outcomes)
-    print(f"written: {report}", file=sys.stderr)
-    failed = [f"{one.key} {step}" for one in made for step in one.failed]
+    print(f"written: {folder / REPORT}", file=sys.stderr)
+    failed = [
+        f"{one.paper.key} {one.figure.number} {step}" for one in outcomes for step in one.failed
+    ]
     if failed:
         raise Error(
             f"{len(failed)} of the commands failed, which the report names and a next run tries "

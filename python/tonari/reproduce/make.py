@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs what is missing, asks the judges, and writes the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tonari.benchmark.summary import write_text
+from tonari.errors import FILE, Error
+from tonari.reproduce.figures import Here, Paper
+from tonari.reproduce.here import machine
+from tonari.reproduce.keep import Keep
+from tonari.reproduce.outcome import Outcome, outcome
+from tonari.reproduce.report.page import page
+from tonari.reproduce.run import plan, run
+
+REPORT = "report.html"
+
+
+def make(papers: Sequence[Paper], here: Here, folder: Path) -> list[Outcome]:
+    """The outcome of each figure. Rows are kept in the folder, and the report is written there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Error(f"cannot make {folder}: {error.strerror}", FILE) from None
+    made = plan(papers, here)
+    run(made, Keep(folder))
+    outcomes = [outcome(one) for one in made]
+    write_text(page(papers, outcomes, here, machine(here)), folder / REPORT)
+    return outcomes
