@@ -47,7 +47,7 @@ def _measured(words: Sequence[str], numbers: random.Random) -> Iterator[Row]:
         op, sizes = given(words, "--op", "alltoall"), given(words, "--bytes", "8")
         some = given(words, "--algorithms", "")
         runs = [Run(words[1], op, sizes, some, "--setup" in words)]
-    ranks = int(given(words, "--ranks", "2"))
+    ranks = int(given(words, "--hosts", given(words, "--ranks", "2")))
     for run in runs:
         about = {"pattern": run.pattern, "op": run.op, "ranks": ranks}
         if run.setup:

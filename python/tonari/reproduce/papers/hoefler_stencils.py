@@ -41,12 +41,11 @@ def saved(percent: float) -> float:
 
 def _steps_9(here: Here) -> Sequence[Step]:
     if here.short:
-        ran = measured.bench(
-            here, "random:0.5", "--bytes", "16", "--algorithms", "auto,irecv", ranks=4
-        )
-        return [ran, _on_graph(here.scratch, 64, "0.25")]
-    ran = measured.preset(here, "fig9", ranks=8, seconds=120)
-    return [ran, *(_on_graph(here.scratch, RANKS, density) for density in DENSITIES)]
+        more = ("--bytes", "16", "--algorithms", "auto,irecv")
+        ran = [measured.bench(here, "random:0.5", *more, ranks=4)] if here.mpis else []
+        return [*ran, _on_graph(here.scratch, 64, "0.25")]
+    ran = [measured.preset(here, "fig9", ranks=8, seconds=120)] if here.mpis else []
+    return [*ran, *(_on_graph(here.scratch, RANKS, density) for density in DENSITIES)]
 
 
 def _on_graph(folder: Path, ranks: int, density: str) -> Step:

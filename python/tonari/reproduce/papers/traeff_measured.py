@@ -8,11 +8,12 @@ from itertools import chain
 
 from tonari.reproduce import measured
 from tonari.reproduce.claims import Check, claimed, holds, more, ratio, verdict, wins
-from tonari.reproduce.figures import Figure, Here, Plot, Point, Published, Rows, Step, Verdict
+from tonari.reproduce.figures import RAN, Figure, Here, Plot, Point, Published, Rows, Step, Verdict
 from tonari.reproduce.measured import ratios
 
 NATIVE, TORUS, DIRECT, AUTO = "native", "torus", "torus-direct", "auto"
 RANKS = 480  # 30 x 16 processes on Jupiter
+HOSTS = 27  # network namespaces, with TCP between them
 MOORE = ("moore:2:1", "moore:3:1", "moore:4:1", "moore:5:1", "moore:3:3")
 OCTANT = "octant:3:3"
 SIZE_OF_BLOCK = Plot("bytes of a block", "µs")
@@ -50,12 +51,21 @@ def of_all(rows: Mapping[str, Rows]) -> Sequence[Point]:
 
 def _steps_2(here: Here) -> Sequence[Step]:
     if here.short:
-        ran = [measured.bench(here, "moore:3:1", "--algorithms", "auto,native,torus", seconds=3)]
+        more = ("--algorithms", "auto,native,torus")
+        ran = [measured.bench(here, "moore:3:1", *more, seconds=3)] if here.mpis else []
         return [*ran, measured.simulate("moore:3:1", RANKS, "8,2048", "native,torus")]
-    algorithms = f"{NATIVE},{TORUS},{DIRECT}"
-    ran = [measured.preset(here, "fig2", seconds=90)]
-    sizes = "1,8,64,512,2048"
+    ran = [measured.preset(here, "fig2", seconds=90)] if here.mpis else []
+    if here.root and "openmpi" in here.mpis:
+        ran.append(_between_hosts(here))
+    algorithms, sizes = f"{NATIVE},{TORUS},{DIRECT}", "1,8,64,512,2048"
     return ran + [measured.simulate(p, RANKS, sizes, algorithms) for p in (*MOORE, OCTANT)]
+
+
+def _between_hosts(here: Here) -> Step:
+    """Where blocks for different neighbors go to different hosts, combining is real."""
+    call = ("bench", "moore:3:1", "--hosts", str(HOSTS), "--bytes", "1,8,64,512,2048")
+    call += ("--algorithms", "auto,native,torus", "--rounds", "60", "--max-time", "4")
+    return Step(f"bench moore:3:1 on {HOSTS} hosts", call, RAN, 60)
 
 
 def _judge_2(published: Sequence[Published], points: Sequence[Point]) -> Verdict:
@@ -66,6 +76,11 @@ def _judge_2(published: Sequence[Published], points: Sequence[Point]) -> Verdict
     if OCTANT in simulated:
         asymmetric = ratios(points, on(OCTANT), NATIVE, DIRECT)[8.0]
         checks.append(wins("Positive coordinates, 8 B (simulated)", DIRECT, NATIVE, asymmetric))
+    hosts = on("moore:3:1", HOSTS)
+    if any(point.panel == hosts for point in points):
+        there = claimed(published, "speed-up, 3 dimensions, radius 1")
+        own = ratios(points, hosts, NATIVE, TORUS)[8.0]
+        checks.append(ratio(f"{HOSTS} hosts, 8 B, torus over native (ran)", there, own))
     ran = dict.fromkeys(q.panel for q in points if q.panel.endswith("on 2 ranks"))
     faster = [ratios(points, panel, NATIVE, AUTO)[8.0] > 1 for panel in ran]
     if faster:
@@ -140,7 +155,7 @@ def _steps_5(here: Here) -> Sequence[Step]:
     sizes, patterns = (
         ("8,512", (OCTANT,)) if here.short else ("1,8,64,512,4096", ("moore:3:3", OCTANT))
     )
-    ran = [] if here.short else [measured.preset(here, "fig5", seconds=60)]
+    ran = [measured.preset(here, "fig5", seconds=60)] if here.mpis and not here.short else []
     return ran + [
         measured.simulate(pattern, RANKS, sizes, algorithms, "--op", op)
         for pattern in patterns

@@ -53,8 +53,8 @@ def _steps_4(here: Here) -> Sequence[Step]:
     plan = Step("plan", ("plan", SHELLS, "--bytes", "8"), PLANNED, 3)
     if here.short:
         return [plan, measured.simulate(SHELLS, RANKS, "8,500,1000", THREE)]
-    ran = measured.preset(here, "fig4", seconds=60)
-    return [plan, ran, *(measured.simulate(p, RANKS, SIZES, THREE) for p in (FULL, SHELLS))]
+    ran = [measured.preset(here, "fig4", seconds=60)] if here.mpis else []
+    return [plan, *ran, *(measured.simulate(p, RANKS, SIZES, THREE) for p in (FULL, SHELLS))]
 
 
 def _points_4(rows: Mapping[str, Rows]) -> Sequence[Point]:
