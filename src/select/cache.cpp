@@ -240,7 +240,7 @@ struct Number {
 constexpr Number numbers[] = {{"eager", &LogGP::eager, std::size_t{1} << 30, "bytes "},
                               {"node_eager", &LogGP::node_eager, std::size_t{1} << 30, "bytes "},
                               {"ranks_per_core", &LogGP::ranks_per_core, std::size_t{1} << 20, ""}};
-constexpr double longest_time = 10;  // seconds
+constexpr double longest_time = 10;             // seconds
 constexpr const char* otherwise = "otherwise";  // where missing parameters come from
 constexpr const char* generic = "generic";
 

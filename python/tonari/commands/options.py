@@ -43,7 +43,7 @@ Hosts = Annotated[
 
 
 def _machine_files(incomplete: str) -> list[str]:
-    """None before a letter is typed: shells then offer files."""
+    """None before something is typed: shells then offer files."""
     return values(*machines.names())(incomplete) if incomplete else []
 
 
