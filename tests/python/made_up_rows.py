@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tonari.benchmark.presets import PRESETS, Run
+from tonari.reproduce.papers.duymus import ALGORITHMS as MEANS
 from tonari.reproduce.papers.traeff_setup import OURS
 
 Row = dict[str, Any]
@@ -22,6 +23,15 @@ def rows(arguments: Sequence[str], numbers: random.Random) -> list[Row]:
     words = list(arguments)
     if words[:2] == ["bench", "spmv"]:
         return list(_products(words, numbers))
+    if words[:2] == ["bench", "inplace"]:
+        return list(_in_place(words, numbers))
+    if words[:2] == ["bench", "halo"]:
+        return list(_halos(words, numbers))
+    if words[0] == "share":
+        return list(_shared(words, numbers))
+    if words[0] == "layout":
+        counts = {name: numbers.randint(1, 3000) for name in ("messages", "basic", "neighbors")}
+        return [{"dims": int(words[1])} | counts]
     if words[0] == "bench":
         return list(_measured(words, numbers))
     if words[0] == "simulate":
@@ -94,3 +104,40 @@ def _swept(words: Sequence[str], numbers: random.Random) -> Iterator[Row]:
         | about
         | {"algorithm": "native", "instead_of": "torus"}
     )
+
+
+def _in_place(words: Sequence[str], numbers: random.Random) -> Iterator[Row]:
+    for ranks in given(words, "--ranks", "2").split(","):
+        for name in given(words, "--algorithms", "").split(","):
+            kinds = [None] if name.startswith("native") else _budgets(words)
+            for budget in kinds:
+                about = {"algorithm": name, "ranks": int(ranks), "budget_bytes": budget}
+                yield about | _times(numbers)
+
+
+def _budgets(words: Sequence[str]) -> list[int | None]:
+    return [1 << (10 + k) for k, _ in enumerate(given(words, "--memory", "1").split(","))]
+
+
+def _halos(words: Sequence[str], numbers: random.Random) -> Iterator[Row]:
+    page = int(given(words, "--page", "4KiB").removesuffix("KiB")) * 1024
+    for size in given(words, "--size", "16").split(","):
+        for name in given(words, "--exchanges", "").split(","):
+            storage, _, exchange = name.rpartition("/")
+            about = {"storage": storage or "buffers", "exchange": exchange, "size": int(size)}
+            more = {"page": page, "padding_percent_65536": numbers.uniform(1, 1000)}
+            more |= {key: numbers.uniform(1, 1000) for key in ("compute_us", "step_us")}
+            yield about | more | _times(numbers)
+
+
+def _shared(words: Sequence[str], numbers: random.Random) -> Iterator[Row]:
+    for file in (word for word in words if ".mtx" in word):
+        for by in ("thesis", "as counted", "tonari"):
+            row = {"table": "6.2", "name": file.rpartition("/")[2], "by": by}
+            for kind in ("average", "bottleneck"):
+                for phase in ("initial", "phase_1", "phase_2"):
+                    row[f"{kind}_messages_{phase}"] = numbers.uniform(1, 500)
+            yield row | {"average_overhead": numbers.uniform(0, 9)}
+    for name in MEANS:
+        both = ("average_messages", "maximally_loaded_messages")
+        yield {"table": "6.3", "algorithm": name} | {key: numbers.uniform(1, 200) for key in both}

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from tonari.reproduce.figures import Paper
 
-MODULES = ("traeff", "hoefler")  # in the order of the report
+MODULES = ("traeff", "hoefler", "duymus", "hofmann", "zhao")  # in the order of the report
 
 
 def papers() -> list[Paper]:
