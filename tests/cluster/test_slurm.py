@@ -142,3 +142,18 @@ def test_a_host_that_goes_away_ends_its_job_alone(own_slurm: Slurm) -> None:
     assert left_in_shm() == []
     until("idle hosts", lambda: own_slurm.nodes()["h1"] == "idle")
     own_slurm.run(*TWO_HOSTS, TONARI_TUNE="off")
+
+
+def test_messages_between_many_hosts_are_combined_by_default(large_slurm: Slurm) -> None:
+    """One word to each of 26 neighbors, where nothing says how: what the first starts choose sends
+    a few messages. What it gains is printed."""
+    words = ("-N", "27", "-n", "27", "--mpi=pmix", "--kill-on-bad-exit=1")
+    cube = ("--dimensions", "3", "--words", "1", "--starts", "400")
+    said = large_slurm.run(*words, options=cube)
+    assert len(set(re.findall(r"rank \d+ on (\w+)", said))) == 27
+    messages = int(re.search(r"sends: (\d+) messages", said)[1])
+    assert messages <= 8, said
+    alone = large_slurm.run(*words, options=cube, TONARI_ALGORITHM="linear")
+    assert "sends: 26 messages" in alone
+    took, took_alone = (float(re.search(r"an exchange: ([0-9.]+) us", s)[1]) for s in (said, alone))
+    print(f"{took_alone / took:.2f} times as fast as a message per neighbor")
