@@ -14,9 +14,12 @@ from statistics import median_low
 
 from tonari.benchmark.launch import Mpi, command, environment, libraries, run_command
 from tonari.errors import ARGUMENT, Error
+from tonari.shared_cores import fitted
+from tonari.shared_cores import measure as measure_exchanges
 
 PROGRAM = "tonari_calibrate"
 TURNS = "core_switch"  # what only ranks that share cores can measure
+COUNTS = ("ranks_per_core", "cores")
 CROWD = 4  # ranks per core to measure it with
 Machine = dict[str, float]
 
@@ -74,8 +77,12 @@ def calibrate(
     mpi: Mpi, job: Job, repeat: int, turns: bool, progress: Callable[[str], None]
 ) -> Machine:
     """The median of the runs. turns: also with more ranks than cores, for what sharing a core
-    costs."""
+    costs. Hosts of one rank each share the cores of this machine: exchanges of all count."""
     machine = middle([run(mpi, job, progress) for _ in range(repeat)])
+    if 1 < job.hosts == job.ranks:
+        cores = len(os.sched_getaffinity(0))
+        times = measure_exchanges(mpi, job.hosts, job.ranks, repeat, progress)
+        return fitted(machine, job.ranks, cores, times)
     if turns:
         crowd = Job(CROWD * len(os.sched_getaffinity(0)))
         machine[TURNS] = middle([run(mpi, crowd, progress) for _ in range(repeat)])[TURNS]
@@ -86,9 +93,7 @@ def text_of(machine: Machine, head: str) -> str:
     """As a machine file; times as they were measured, counts as whole numbers."""
     lines = [f"# {head}"]
     for name, value in machine.items():
-        shown = (
-            f"{value:.0f}" if name.endswith("eager") or name == "ranks_per_core" else repr(value)
-        )
+        shown = f"{value:.0f}" if name.endswith("eager") or name in COUNTS else repr(value)
         if name != "ranks_per_core":  # of that run only
             lines.append(f"{name}={shown}")
     return "\n".join(lines) + "\n"

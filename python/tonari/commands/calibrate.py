@@ -13,7 +13,7 @@ from rich.console import Console
 from tonari import output
 from tonari.benchmark.launch import find_mpi
 from tonari.benchmark.summary import write_text
-from tonari.calibration import PROGRAM, Job, Machine, text_of
+from tonari.calibration import COUNTS, PROGRAM, Job, Machine, text_of
 from tonari.calibration import calibrate as measure
 from tonari.commands.options import Hosts, Json, Mpi
 from tonari.core import core
@@ -40,6 +40,7 @@ WORDS = {
     "node_eager": "eager on a node",
     "node_rendezvous": "rendezvous on a node",
     "core_switch": "what each turn takes where ranks share a core",
+    "cores": "that all ranks share",
 }
 
 
@@ -91,11 +92,15 @@ def calibrate(
         _show(machine)
 
 
+def _value(name: str, value: float) -> str:
+    if name in COUNTS:
+        return f"{value:.0f}"
+    return output.size(int(value)) if name.endswith("eager") else f"{value:.3g} s"
+
+
 def _show(machine: Machine) -> None:
     table = output.table("parameter", "value", "what it is")
     for name, meaning in WORDS.items():
         if name in machine:
-            value = machine[name]
-            shown = output.size(int(value)) if name.endswith("eager") else f"{value:.3g} s"
-            table.add_row(name, shown, meaning)
+            table.add_row(name, _value(name, machine[name]), meaning)
     output.console().print(table)
