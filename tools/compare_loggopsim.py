@@ -3,8 +3,9 @@
 """Compares tonari simulate with LogGOPSim to the nanosecond, and prints the table of
 docs/howto/simulate.md.
 
-Usage: tools/compare_loggopsim.py FOLDER [--stable FOLDER], in which LogGOPSim and txt2bin are
-built. --stable: another build, in which std::sort(free_ops...) is std::stable_sort(free_ops...).
+Usage: tools/compare_loggopsim.py FOLDER [--stable FOLDER] [--output FILE.csv], in which LogGOPSim
+and txt2bin are built. --stable: another build, in which std::sort(free_ops...) is
+std::stable_sort(free_ops...).
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(SOURCE / "python"), str(SOURCE / "build/python")]
+sys.path[:0] = [str(SOURCE / folder) for folder in ("tools", "python", "build/python")]
 
+import judged  # noqa: E402
 from tonari.core import core  # noqa: E402
 from tonari.neighborhood import neighborhood  # noqa: E402
 
@@ -92,67 +93,74 @@ def random_goal(seed: int, most_steps: int) -> str:
     return text
 
 
-def plan_goals(folder: Path, machine: Path) -> Iterator[tuple[str, Path]]:
+def random_goals(folder: Path, count: int) -> Iterator[tuple[str, str, Path]]:
+    """Those of few steps first."""
+    for many in (False, True):
+        kind, most = ("random, many steps", 90) if many else ("random, few steps", 8)
+        for seed in range(count):
+            if (seed % 4 == 0) == many:
+                path = folder / "random.goal"
+                path.write_text(random_goal(seed, most))
+                yield kind, f"seed {seed}", path
+
+
+def plan_goals(folder: Path, machine: Path) -> Iterator[tuple[str, str, Path]]:
+    kind = "plans of 8 patterns, blocks of 8 and 1,000 bytes"
+    path = folder / "plan.goal"
     for pattern, dims in PLANS:
         near = neighborhood(pattern, dims)
         for size in (8, 1000):
             question = near.exchange(bytes=size, machine=str(machine)).question
             for algorithm, variant in question.variants(""):
-                name = f"{pattern} {dims} {algorithm} {variant} {size} B"
-                path = folder / f"plan{abs(hash(name))}.goal"
                 schedule = core().schedule_of_offsets(question, algorithm, variant)
                 core().write_goal_file(str(path), schedule)
-                yield name, path
+                grid = "x".join(map(str, dims))
+                words = filter(None, (pattern, "on", grid, algorithm, variant, f"{size} B"))
+                yield kind, " ".join(words).replace(",", ""), path
 
 
-def compare(
-    what: str, goals: list[tuple[str, Path]], builds: list[Path], model: object
-) -> list[Counter[str]]:
-    """How many are equal, later or never end in each build; prints what differs in the last."""
-    counts = [Counter[str]() for _ in builds]
-    for name, goal in goals:
-        mine = ours(goal, model)
-        for build, count in zip(builds, counts, strict=True):
-            theirs = loggopsim(build, goal)
-            count["equal" if theirs == mine else "different"] += 1
-            if theirs != mine and build == builds[-1]:
-                print(f"{what}: {name}: {mine} ns here, {theirs} ns there", file=sys.stderr)
-    return counts
+def rows_of(folder: Path, stable: Path | None, count: int) -> list[dict[str, str]]:
+    """One for each schedule: nanoseconds here, and there in each build; `never` where that says
+    none."""
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        scratch = Path(name)
+        machine = scratch / "machine"
+        machine.write_text(MACHINE)
+        model = core().without_classes(core().read_cluster_file(str(machine)))
+        for goals in (random_goals(scratch, count), plan_goals(scratch, machine)):
+            for kind, schedule, goal in goals:
+                row = {"schedules": kind, "schedule": schedule, "tonari_ns": str(ours(goal, model))}
+                for column, build in (("loggopsim_ns", folder), ("stable_ns", stable)):
+                    theirs = loggopsim(build.resolve(), goal) if build else ""
+                    row[column] = "never" if theirs is None else str(theirs)
+                rows.append(row)
+                complain(row)
+    return rows
+
+
+def complain(row: dict[str, str]) -> None:
+    """Of what differs in the last build that there is."""
+    theirs = row["stable_ns"] or row["loggopsim_ns"]
+    if theirs != row["tonari_ns"]:
+        print(
+            f"{row['schedules']}: {row['schedule']}: {row['tonari_ns']} ns here, {theirs} ns there",
+            file=sys.stderr,
+        )
 
 
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("folder", type=Path)
     options.add_argument("--stable", type=Path)
-    options.add_argument("--random", type=int, default=1000)
+    options.add_argument("--random", type=int, default=1000, help="schedules (1000)")
+    options.add_argument("--output", type=Path, help="write the rows there")
     given = options.parse_args()
-    builds = [build.resolve() for build in (given.folder, given.stable) if build]
-    wrong = 0
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        machine = folder / "machine"
-        machine.write_text(MACHINE)
-        model = core().without_classes(core().read_cluster_file(str(machine)))
-        goals: dict[str, list[tuple[str, Path]]] = {
-            "random, few steps": [],
-            "random, many steps": [],
-        }
-        for seed in range(given.random):
-            kind, most = ("random, many steps", 90) if seed % 4 == 0 else ("random, few steps", 8)
-            path = folder / f"{seed}.goal"
-            path.write_text(random_goal(seed, most))
-            goals[kind].append((f"seed {seed}", path))
-        goals["plans of 8 patterns, blocks of 8 and 1,000 bytes"] = list(
-            plan_goals(folder, machine)
-        )
-        heads = ["schedules", "number", "equal", "equal, sorted stably"][: 2 + len(builds)]
-        print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
-        for what, some in goals.items():
-            counts = compare(what, some, builds, model)
-            equal = [str(count["equal"]) for count in counts]
-            print("| " + " | ".join([what, str(len(some)), *equal]) + " |")
-            wrong += counts[-1]["different"]
-    return 1 if wrong else 0
+    rows = rows_of(given.folder, given.stable, given.random)
+    if given.output:
+        judged.write_rows(rows, given.output)
+    print(judged.as_table(judged.loggopsim(rows)), end="")
+    return 0 if judged.loggopsim_agrees(rows) else 1
 
 
 if __name__ == "__main__":

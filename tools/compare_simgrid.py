@@ -14,7 +14,6 @@ LogGP. Then bytes take their time on links that messages share, as SMPI's users 
 from __future__ import annotations
 
 import argparse
-import csv
 import subprocess
 import sys
 import tempfile
@@ -202,6 +201,23 @@ def compare(case: Case, same: Smpi, links: Smpi, model: Any, folder: Path) -> li
     return rows
 
 
+def rows_of(
+    least: int, most: int, tools: Path | None = None, messages_first: bool = False
+) -> list[dict[str, str]]:
+    """Of all cases with so many ranks. tools: the folder of smpicc and smpirun."""
+    rows: list[dict[str, str]] = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        machine = folder / "machine"
+        machine.write_text(MACHINE)
+        model = core().without_classes(core().read_cluster_file(str(machine)))
+        order = ["messages-first"] if messages_first else []
+        same, links = (Smpi(folder, tools, links, order) for links in (False, True))
+        for case in cases(least, most, machine, folder):
+            rows += compare(case, same, links, model, folder)
+    return rows
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--bin", type=Path, help="the folder of smpicc and smpirun")
@@ -212,25 +228,11 @@ def main() -> int:
     )
     options.add_argument("--output", type=Path, help="write the rows there")
     given = options.parse_args()
-    rows: list[dict[str, str]] = []
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        machine = folder / "machine"
-        machine.write_text(MACHINE)
-        model = core().without_classes(core().read_cluster_file(str(machine)))
-        order = ["messages-first"] if given.messages_first else []
-        same, links = (Smpi(folder, given.bin, links, order) for links in (False, True))
-        for case in cases(given.least, given.most, machine, folder):
-            rows += compare(case, same, links, model, folder)
+    rows = rows_of(given.least, given.most, given.bin, given.messages_first)
     if given.output:
-        with given.output.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-    head, *body = judged.simgrid(rows)
-    print("\n".join(f"| {' | '.join(cells)} |" for cells in [head, ["---"] * len(head), *body]))
-    won = [judged.same_winner(case) for case in judged.by_case(rows)]
-    return 0 if sum(won) >= 0.9 * len(won) else 1
+        judged.write_rows(rows, given.output)
+    print(judged.as_table(judged.simgrid(rows)), end="")
+    return 0 if judged.simgrid_agrees(rows) else 1
 
 
 if __name__ == "__main__":

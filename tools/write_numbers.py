@@ -404,6 +404,7 @@ TABLES: dict[str, Callable[[Rows], list[list[str]]]] = {
     "thesis": thesis,
     "real-programs": real_programs,
     "simgrid": lambda rows: judged.simgrid(rows.of("simgrid")),
+    "loggopsim": lambda rows: judged.loggopsim(rows.of("loggopsim")),
 }
 
 

@@ -39,7 +39,6 @@ NOT_MEASURED = {
 # Tables of counts that come again exactly, by `tonari share` and by the command in front of them.
 OTHER_TABLES = {
     "docs/explanation/busy-ranks.md": ["scheme"],
-    "docs/howto/simulate.md": ["schedules"],
 }
 
 

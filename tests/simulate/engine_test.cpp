@@ -100,7 +100,7 @@ TEST(SimulateEngine, RanksThatShareCoresTakeTurns) {
   }
 }
 
-// Three ranks on two cores take half as long again, and with as many cores as ranks all is as before.
+// Three ranks on two cores take half as long again; with a core each, all is as before.
 TEST(SimulateEngine, CoresAreSharedByAllRanks) {
   ScheduleBuilder builder;
   for (int rank = 0; rank < 3; ++rank) {
