@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "device/network_reach.hpp"
+
 namespace tonari {
 namespace {
 
@@ -42,6 +44,9 @@ Capability CudaDevice::ability(Ability which) const {
       return {"this device does not map memory at addresses of one's choice (cuMemMap)"};
     case Ability::capture_of_flags:
       return {};
+    case Ability::network_access:
+      return {why_out_of_networks({contexts_.all_have(cuda::shown_to_adapters),
+                                   contexts_.all_have(cuda::exported_as_dma_buf)})};
     case Ability::peer_access:
       break;
   }

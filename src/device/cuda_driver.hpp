@@ -57,7 +57,9 @@ enum : int {
   flushes_remote_writes = 98,
   virtual_memory = 102,
   handles_by_descriptor = 103,
-  value_operations = 122  // CAN_USE_64_BIT_STREAM_MEM_OPS
+  shown_to_adapters = 116,  // GPU_DIRECT_RDMA_SUPPORTED
+  value_operations = 122,   // CAN_USE_64_BIT_STREAM_MEM_OPS
+  exported_as_dma_buf = 124
 };
 
 // CUpointer_attribute, and CUmemorytype

@@ -73,11 +73,12 @@ struct FlagValue {
 
 // What not every device or machine has.
 enum class Ability : std::uint8_t {
-  export_memory,    // allocations can be mapped by other processes
-  flags_in_order,   // streams write flags and wait for them, without the host
-  mapped_memory,    // regions can be shown at consecutive addresses
-  peer_access,      // work of one device reaches memory of the others
-  capture_of_flags  // captured work may write flags and wait for them
+  export_memory,     // allocations can be mapped by other processes
+  flags_in_order,    // streams write flags and wait for them, without the host
+  mapped_memory,     // regions can be shown at consecutive addresses
+  peer_access,       // work of one device reaches memory of the others
+  capture_of_flags,  // captured work may write flags and wait for them
+  network_access     // nothing tells that adapters of networks cannot read and write its memory
 };
 
 // `why_not` is a sentence; empty: the device has it.

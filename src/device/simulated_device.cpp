@@ -23,6 +23,8 @@ const char* lack(Ability which) {
       return "no device here has access to the memory of another one";
     case Ability::capture_of_flags:
       return "captured work of this device does not write flags or wait for them";
+    case Ability::network_access:
+      return "no adapter of a network reads memory of this device";
   }
   return "";
 }

@@ -101,6 +101,7 @@ std::optional<Error> DeviceWays::by_handles(One& one) {
 std::optional<Error> DeviceWays::by_messages(One& one, ConnectedMessages made) {
   if (!made.exchange) return std::move(made.refusal);
   one.told = std::move(made.described);
+  one.stages = std::move(made.stages);
   hold(one, std::move(made.exchange), made.ordered, made.tags);
   return std::nullopt;
 }
@@ -175,7 +176,9 @@ bool DeviceWays::only_staging() const {
 std::string DeviceWays::no_faster(DeviceWay way) const {
   const std::string& handles = of(DeviceWay::handles).refused;
   if (way == DeviceWay::handles || handles.empty()) return "";
-  return way == DeviceWay::mpi || of(DeviceWay::mpi).refused.empty() ? handles : why();
+  const One& mpi = of(DeviceWay::mpi);
+  if (way != DeviceWay::mpi && !mpi.refused.empty()) return why();
+  return mpi.stages.empty() ? handles : text(handles, "; and ", mpi.stages);
 }
 
 // A plan that combines blocks on the way has a line about its steps.

@@ -45,6 +45,7 @@ class DeviceWays {
   struct One {
     Made made;
     std::string told, refused;
+    std::string stages = {};  // that the MPI does, and why
   };
   One& of(DeviceWay way) { return ways_[static_cast<std::size_t>(way)]; }
   const One& of(DeviceWay way) const { return ways_[static_cast<std::size_t>(way)]; }

@@ -23,6 +23,7 @@ class Messages {
     PackedBlocks blocks = read();
     if (!blocks.devices) return;
     try_mpi_on_device(*blocks.devices, blocks.number, context_.comm(), context_.first_tag());
+    find_staging(blocks);
     sides_.send = pack(blocks, blocks.out, PinnedCopy::Way::to_host);
     sides_.recv = pack(blocks, blocks.in, PinnedCopy::Way::to_device);
     if (sides_.send || sides_.recv)
@@ -31,6 +32,7 @@ class Messages {
                sides_.bytes(), " bytes of the device's memory\n");
   }
   std::uint64_t tags() const { return tags_; }
+  const std::optional<Error>& stages() const { return stages_; }
 
   ConnectedMessages take(double timeout, std::size_t tags) {
     ConnectedMessages made;
@@ -50,6 +52,16 @@ class Messages {
   }
 
  private:
+  // What the MPI says of itself does not tell this, and neither do messages that arrive.
+  void find_staging(const PackedBlocks& blocks) {
+    const auto goes_away = [this](const PackedMessage& m) {
+      return !context_.node()->here(m.peer);
+    };
+    if (std::ranges::none_of(blocks.out, goes_away) && std::ranges::none_of(blocks.in, goes_away))
+      return;
+    if (const Capability has = (*blocks.devices)->ability(Ability::network_access); !has)
+      stages_ = Error(Errc::argument, has.why_not);
+  }
   // Blocks between two ranks lie in the order of their tags at both ends, one behind the other. So
   // they are one message, or as few as the MPI's counts allow.
   std::shared_ptr<PinnedCopy> pack(const PackedBlocks& blocks, std::vector<PackedMessage>& side,
@@ -85,7 +97,17 @@ class Messages {
   std::vector<MpiMessage> messages_;
   std::uint64_t tags_ = 0;
   std::string described_;
+  std::optional<Error> stages_;  // why messages to other nodes cannot but pass the host
 };
+
+// Collective.
+void tell_staging(Context& context, const std::optional<Error>& mine, ConnectedMessages& made) {
+  const std::optional<Error> first = first_reason(context.comm(), mine);
+  if (!first) return;
+  made.stages =
+      text("the MPI stages messages to other nodes through the host, because ", first->what());
+  if (!made.described.empty()) made.described += made.stages + "\n";
+}
 
 }  // namespace
 
@@ -101,6 +123,7 @@ ConnectedMessages connect_messages(Context& context, double timeout,
   context.reserve_tags(tags);
   const std::optional<Error> failed = error_of([&] { made = mine.take(timeout, tags); });
   agree(context.comm(), failed);
+  tell_staging(context, mine.stages(), made);
   return made;
 }
 

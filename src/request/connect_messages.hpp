@@ -19,7 +19,8 @@ struct ConnectedMessages {
   std::optional<Error> refusal;        // the reason of the lowest rank that has one
   StreamOrdered* ordered = nullptr;    // the exchange, where this rank has blocks
   std::size_t tags = 0;                // that it takes from the context's first one on
-  std::string described;               // what a program is told of it, as a line
+  std::string described;               // what a program is told of it, as lines
+  std::string stages;                  // that the MPI stages, and why; empty: nothing tells so
 };
 
 // Collective, together. read, timeout: as for connect_packed.

@@ -8,7 +8,7 @@
 //   many kernels pack (PEREGRINE 96)             Handles.AStartIsOneLaunch, and for each way
 //   frameworks' memory is slow (nixl 1754)       CudaPools.*, Handles.AreTakenForMemoryThatHasNone
 //   a put stalls compute (nccl 2238)             AStartHoldsUpNoOtherStream
-//   "GPU-aware", but staged (anuga_core 223)     ConnectMessages.AnMpiThat*
+//   "GPU-aware", but staged (anuga_core 223)     ConnectMessages.AnMpiThat*, MpiWay.SaysThat*
 //   graphs that are not symmetric (anemoi 1415)  OneWayGraphs
 //   the MPI knows no streams (heat 2261)         AnMpiFollowsLateProducers
 #include "on_device/mpi_takes_devices.hpp"

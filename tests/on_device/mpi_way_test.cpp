@@ -61,6 +61,28 @@ TEST_F(MpiWay, IsTakenWhereHandlesCannotBe) {
   EXPECT_OK(tonari_request_free(&request));
 }
 
+// It says yes, and delivers; but nothing on this node can send memory of the device.
+TEST_F(MpiWay, SaysThatTheMpiStages) {
+  tonari::SimulatedOptions no_adapter;
+  no_adapter.lacks = {tonari::Ability::network_access};
+  for (const bool lacks : {false, true}) {
+    UsedDevice device(lacks ? no_adapter : tonari::SimulatedOptions());
+    const MpiTakesDevices mpi(device.program());
+    MemoryOnDevice out(device.program(), 64), in(device.program(), 64);
+    tonari_request request = TONARI_REQUEST_NULL;
+    ASSERT_OK(prepare(out.at(), in.at(), Info{{"tonari_tune", "off"}}, &request));
+    EXPECT_EQ(channel_of(request), "device-mpi");
+    const std::string described = tonari_request_describe(request);
+    EXPECT_EQ(
+        described.find("the MPI stages messages to other nodes through the host, because no "
+                       "adapter of a network reads memory of this device\n") != std::string::npos,
+        lacks)
+        << described;
+    EXPECT_EQ(described.find("stages") != std::string::npos, lacks) << described;
+    EXPECT_OK(tonari_request_free(&request));
+  }
+}
+
 // Without a test or a wait of this thread, all is done in the end.
 TEST_F(MpiWay, AThreadDrivesIt) {
   int provided = 0;

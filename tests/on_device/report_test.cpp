@@ -76,6 +76,22 @@ TEST_F(DeviceReport, SaysWhyAnMpiGetsThem) {
   expect_told("device-mpi", "rank 0: its neighbor 1 is on another node");
 }
 
+TEST_F(DeviceReport, SaysThatAnMpiStages) {
+  if (world_size() == 1) GTEST_SKIP() << "there is one node";
+  Nodes nodes;
+  Nodes::set("1");
+  tonari::SimulatedOptions no_adapter;
+  no_adapter.lacks = {tonari::Ability::network_access};
+  UsedDevice device(no_adapter);
+  make_ring();
+  const MpiTakesDevices mpi(device.program());
+  request(device, Info{{"tonari_tune", "off"}});
+  expect_told("device-mpi",
+              "rank 0: its neighbor 1 is on another node; and the MPI stages messages to other "
+              "nodes through the host, because no adapter of a network reads memory of this "
+              "device");
+}
+
 TEST_F(DeviceReport, SaysThatOneShotCallsAreStaged) {
   UsedDevice device;
   make_ring();

@@ -13,6 +13,7 @@
 #include "device/any_device.hpp"
 #include "device/cuda/on_fake.hpp"
 #include "device/cuda_compiler.hpp"
+#include "device/network_reach.hpp"
 #include "memory/child.hpp"
 #include "support/errors.hpp"
 
@@ -77,6 +78,7 @@ TEST(CudaDevice, SaysWhatItLacks) {
   EXPECT_NE(less.cuda.ability(Ability::mapped_memory).why_not, "");
   EXPECT_EQ(less.cuda.ability(Ability::peer_access).why_not,
             "device 0 has no access to memory of device 1");
+  EXPECT_EQ(all.cuda.ability(Ability::network_access).why_not, why_out_of_networks({true, true}));
   std::byte* const there = less.cuda.allocate(MemoryKind::device, 1, 64);
   std::byte* const here = less.cuda.allocate(MemoryKind::device, 0, 64);
   const DeviceStream stream = less.cuda.make_stream(0);

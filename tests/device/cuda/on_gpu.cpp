@@ -20,7 +20,8 @@ TEST(Gpu, IsThere) {
                                       std::pair(Ability::flags_in_order, "flags_in_order"),
                                       std::pair(Ability::mapped_memory, "mapped_memory"),
                                       std::pair(Ability::peer_access, "peer_access"),
-                                      std::pair(Ability::capture_of_flags, "capture_of_flags")}) {
+                                      std::pair(Ability::capture_of_flags, "capture_of_flags"),
+                                      std::pair(Ability::network_access, "network_access")}) {
     const Capability has = device->ability(ability);
     std::cout << name << ": " << (has ? "yes" : has.why_not) << "\n";
   }
