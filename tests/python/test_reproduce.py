@@ -217,7 +217,7 @@ def test_without_an_mpi_what_ran_is_left_out_and_said(tmp_path, called):
 def test_mistakes_are_one_sentence(tmp_path):
     refused(call("reproduce", "traef"), "there is no paper 'traef'")
     refused(call("reproduce", "--matrices", str(tmp_path / "none")), "is no folder")
-    with pytest.raises(Error, match="there is no option --nothing"):
+    with pytest.raises(Error, match="^there is no option --nothing"):
         running.call(["plan", "--nothing"])
 
 

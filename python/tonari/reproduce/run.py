@@ -95,7 +95,10 @@ def call(arguments: Sequence[str]) -> Rows:
         rows = Path(folder) / "rows.json"
         tonari = [sys.executable, "-m", "tonari", *arguments, "--json"]
         full = ["sh", "-c", 'rows=$1; shift; exec "$@" >"$rows"', "sh", str(rows), *tonari]
-        run_command(full, dict(os.environ), "tonari", rows, lambda line: None)
+        try:
+            run_command(full, dict(os.environ), "tonari", rows, lambda line: None)
+        except Error as error:  # the command's own sentence stands behind its name
+            raise Error(str(error).rpartition(": tonari: ")[2], error.code) from None
         return json.loads(rows.read_text(encoding="utf-8"))
 
 
