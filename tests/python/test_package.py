@@ -405,6 +405,8 @@ def test_the_installed_command(prefix: Path, tmp_path: Path) -> None:
     link.symlink_to(prefix / "bin/tonari")
     printed = succeeded([link, "plan", "star:2:1", "--bytes", "8", "--json"], PYTHONPATH="/nowhere")
     assert {row["algorithm"] for row in json.loads(printed)} >= {"linear", "torus"}
+    machine = ["plan", "star:2:1", "--machine", "slingshot-11"]  # of a file that is installed, too
+    assert "slingshot-11" in succeeded([link, *machine], PYTHONPATH="/nowhere")
 
 
 @needs_extension

@@ -137,6 +137,12 @@ def test_the_wheel_has_what_programs_need(wheel: Path) -> None:
         if file.is_file()
     }
     assert len(headers) > 10 and headers <= names
+    data = {
+        str(file.relative_to(SOURCE / "python"))
+        for file in (SOURCE / "python/tonari").rglob("*")
+        if file.suffix in (".txt", ".csv")
+    }
+    assert "tonari/machines/slingshot-11.txt" in data and data <= names
     programs = {name for name in names if re.fullmatch(r"tonari/lib/tonari/abi/tonari_\w+", name)}
     kinds = ["", "_halo", "_halo_device", "_inplace", "_sparse", "_spmv"]
     wanted = ["calibrate", *(f"bench{kind}" for kind in kinds)]

@@ -32,10 +32,7 @@ from tonari.reproduce.figures import (
     Verdict,
 )
 
-NAMES = """
-cbuckle msc10848 fe_rotor sparsine coAuthorsDBLP net125 nd3k GaAsH6 pkustk04 gupta2
-TSOPF_FS_b300_c2 pattern1 SiO2 human_gene_2 coPapersCiteseer
-""".split()  # of Table 6.1
+FOLDER = "comm512"  # of communication matrices, in the one that --matrices names
 AVERAGE, BOTTLENECK, OVERHEAD = "average messages", "messages of the bottleneck", "average overhead"
 MEANS = "geometric means"
 PHASES = {"initial": "Initial", "phase_1": "Phase I", "phase_2": "Phase II"}
@@ -54,12 +51,16 @@ NEAR = 10  # percentage points
 
 
 def _steps(here: Here) -> Sequence[Step]:
-    found = [here.matrix(f"comm512/{name}") for name in NAMES]
-    files = [file for file in found if file]
-    if here.short or len(files) < 2:
-        files = [*([] if here.short else files), *made_up(here.scratch, 64 if here.short else 512)]
+    files = [] if here.short else _given(here)
+    if len(files) < 2:  # one has no mean
+        files += made_up(here.scratch, 64 if here.short else 512)
     words = ("share", "--thesis", "--communication", *map(str, files))
     return [Step(f"share --thesis of {len(files)} patterns", words, PLANNED, 8.0 * len(files))]
+
+
+def _given(here: Here) -> list[Path]:
+    """The thesis's patterns and others."""
+    return sorted((here.matrices / FOLDER).glob("*.mtx*")) if here.matrices else []
 
 
 def made_up(folder: Path, ranks: int) -> list[Path]:
@@ -142,7 +143,7 @@ def _of_table_6_3(row: Mapping) -> Sequence[Point]:
 
 def reduction(what: str, published: float, own: float) -> Check:
     """So many percent less. Another set of matrices has other numbers: near is near enough."""
-    sentence = f"{what}: {own:.0f} % less here, {published:.0f} % published."
+    sentence = f"{what}: {round(own)} % less here, {round(published)} % published."
     close = abs(own - published) <= NEAR
     return Check(AGREES if close else SHAPE if own > 0 else DIFFERS, sentence)
 
@@ -204,9 +205,9 @@ TABLES = Figure(
     judge=_judge,
     plot=Plot("pattern", "messages", log_x=False, bars=True),
     note=(
-        "Communication matrices of 512 processes by the thesis's names come from the folder "
-        "comm512 in the one that --matrices names. Where there are fewer than two, patterns of "
-        "three kinds are made up, too."
+        "All communication matrices of the folder comm512, in the one that --matrices names, are "
+        "planned; those with a name of the thesis stand beside its numbers. Without at least two, "
+        "patterns of three kinds are made up."
     ),
 )
 

@@ -178,8 +178,8 @@ PAPER = Paper(
         Unmade(
             "Figure 2",
             "the order of exchanges of 7 processes",
-            "No command prints orders; tests/planners/in_place/order_test.cpp compares them with "
-            "the three matrices of the figure, entry by entry.",
+            "No command prints orders; tests/planners/in_place/order_test.cpp checks the steps of "
+            "7 processes against what the text says of the figure.",
         ),
         Unmade(
             "Figure 6, right",
