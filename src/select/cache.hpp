@@ -47,8 +47,8 @@ std::string to_text(const LogGP& machine);
 // (rendezvous may be 0), eager from 1 byte to 1 GiB.
 std::optional<LogGP> loggp_from_text(const std::string& text);
 // The same from a file a user wrote, which may spread over lines, have blanks around '=' and
-// comments behind '#'. With "otherwise=generic", what is missing is as in the generic machine, LogGP
-// itself. Throws Errc::file with what is wrong.
+// comments behind '#'. With "otherwise=generic", what is missing is as in the generic machine,
+// LogGP itself. Throws Errc::file with what is wrong.
 LogGP read_machine_file(const std::string& path);
 
 }  // namespace tonari

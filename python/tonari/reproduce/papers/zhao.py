@@ -32,7 +32,7 @@ PAGES = ("4KiB", "16KiB", "64KiB")
 OVER_SIZE = Plot("cells of a subdomain along each dimension", "µs")
 SHARED = "The ranks share few cores of one machine, where a message is a copy or two."
 NOTE = (
-    "The paper ran 8 nodes with Knights Landing processors, a rank on each. Plain loops into "
+    "The paper ran 8 nodes of Theta (Xeon Phi), a rank on each. Plain loops into "
     "buffers stand for YASK, which is not built here."
 )
 
