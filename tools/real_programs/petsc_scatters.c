@@ -3,12 +3,16 @@
  * seven diagonals, ghosts of DMDA, and a solver with multigrid. It knows nothing of tonari.
  *
  * petsc_scatters [-side 64] [-times 500] -sf_type basic|neighbor|tonari [options of PETSc]
+ * petsc_scatters -matrix FILE [-times 500] -sf_type ...    products with a matrix in Matrix Market's
+ *                                                          text form, rows in equal parts
  *
  * Rank 0 prints lines "NAME MICROSECONDS": the time of one on the slowest rank, the median of seven
  * rounds. 500 uses come before, so that types that choose have chosen. */
 #include <petscdmda.h>
 #include <petscksp.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ROUNDS = 7, BEFORE = 500 };
 
@@ -124,6 +128,76 @@ static PetscErrorCode make_matrix(PetscInt side, Mat* matrix) {
   return 0;
 }
 
+typedef PetscErrorCode (*Visit)(PetscInt row, PetscInt column, void* what);
+
+/* Square; each entry, and in a symmetric file its mirror image. Without `visit` only
+ * its size is read. */
+static PetscErrorCode read_matrix(const char* name, PetscInt* rows, Visit visit, void* what) {
+  FILE* file = fopen(name, "r");
+  char line[512];
+  PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "cannot open %s", name);
+  PetscCheck(fgets(line, sizeof line, file), PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s", name);
+  const int mirrored = strstr(line, "general") == NULL;
+  while (fgets(line, sizeof line, file) && line[0] == '%') continue;
+  PetscCheck(sscanf(line, "%d", rows) == 1, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s", name);
+  for (int row, column; visit && fgets(line, sizeof line, file);) {
+    if (sscanf(line, "%d %d", &row, &column) != 2) continue;
+    PetscCall((*visit)(row - 1, column - 1, what));
+    if (mirrored && row != column) PetscCall((*visit)(column - 1, row - 1, what));
+  }
+  fclose(file);
+  return 0;
+}
+
+typedef struct {
+  PetscInt first, end, *near, *far;
+  Mat matrix;
+} Part;
+
+static PetscErrorCode count(PetscInt row, PetscInt column, void* what) {
+  Part* const part = what;
+  if (row < part->first || row >= part->end) return 0;
+  ++(column >= part->first && column < part->end ? part->near : part->far)[row - part->first];
+  return 0;
+}
+
+static PetscErrorCode insert(PetscInt row, PetscInt column, void* what) {
+  Part* const part = what;
+  if (row < part->first || row >= part->end) return 0;
+  return MatSetValue(part->matrix, row, column, row == column ? 4 : -0.01, INSERT_VALUES);
+}
+
+static PetscErrorCode load_matrix(const char* name, Mat* matrix) {
+  PetscInt rows = 0, mine = PETSC_DECIDE;
+  Part part;
+  PetscCall(read_matrix(name, &rows, NULL, NULL));
+  PetscCall(PetscSplitOwnership(PETSC_COMM_WORLD, &mine, &rows));
+  PetscCallMPI(MPI_Scan(&mine, &part.end, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  part.first = part.end - mine;
+  PetscCall(PetscCalloc2(mine, &part.near, mine, &part.far));
+  PetscCall(read_matrix(name, &rows, count, &part));
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, mine, mine, rows, rows, 0, part.near, 0, part.far,
+                         &part.matrix));
+  PetscCall(read_matrix(name, &rows, insert, &part));
+  PetscCall(MatAssemblyBegin(part.matrix, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(part.matrix, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscFree2(part.near, part.far));
+  *matrix = part.matrix;
+  return 0;
+}
+
+static PetscErrorCode measure_loaded(const char* name, PetscInt times) {
+  Objects o = {0};
+  PetscCall(load_matrix(name, &o.matrix));
+  PetscCall(MatCreateVecs(o.matrix, &o.global, &o.product));
+  PetscCall(VecSet(o.global, 1));
+  PetscCall(measure("product", multiply, &o, times, BEFORE));
+  PetscCall(measure("transposed-product", multiply_transposed, &o, times, BEFORE));
+  PetscCall(VecDestroy(&o.product));
+  PetscCall(VecDestroy(&o.global));
+  return MatDestroy(&o.matrix);
+}
+
 static PetscErrorCode measure_matrix(PetscInt side, PetscInt times) {
   Objects o = {0};
   PC pc;
@@ -147,9 +221,16 @@ static PetscErrorCode measure_matrix(PetscInt side, PetscInt times) {
 
 int main(int argc, char** argv) {
   PetscInt side = 64, times = 500;
+  char matrix[PETSC_MAX_PATH_LEN];
+  PetscBool loads = PETSC_FALSE;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-side", &side, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-times", &times, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-matrix", matrix, sizeof matrix, &loads));
+  if (loads) {
+    PetscCall(measure_loaded(matrix, times));
+    return PetscFinalize();
+  }
   PetscCall(measure_matrix(side / 2, times));
   for (PetscInt width = 1; width <= 3; ++width)
     for (PetscInt dof = 1; dof <= 4; ++dof) PetscCall(measure_grid(side, width, dof, times));
