@@ -37,8 +37,9 @@
 #include "grids.inc"
 
 ! The same procedures for both kinds of handles, and those with counts for integers of both sizes.
+! A macro has the word module, too: CMake's Makefiles take what stands behind it for a name.
 #ifndef TONARI_WITHOUT_MPI_F08
-#define TONARI_CALLS tonari_f08_calls
+#define MODULE_OF_CALLS module tonari_f08_calls
 #define COMM type(MPI_Comm)
 #define DATATYPE type(MPI_Datatype)
 #define OP type(MPI_Op)
@@ -46,12 +47,12 @@
 #define NUMBER(handle) handle%MPI_VAL
 #define USE_HANDLES use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Op, MPI_Info
 #include "calls.inc"
-#define TONARI_SMALL_EXCHANGES tonari_f08_exchanges
-#define TONARI_LARGE_EXCHANGES tonari_f08_large_exchanges
+#define MODULE_OF_SMALL_EXCHANGES module tonari_f08_exchanges
+#define MODULE_OF_LARGE_EXCHANGES module tonari_f08_large_exchanges
 #include "both_counts.inc"
-#undef TONARI_SMALL_EXCHANGES
-#undef TONARI_LARGE_EXCHANGES
-#undef TONARI_CALLS
+#undef MODULE_OF_SMALL_EXCHANGES
+#undef MODULE_OF_LARGE_EXCHANGES
+#undef MODULE_OF_CALLS
 #undef COMM
 #undef DATATYPE
 #undef OP
@@ -59,7 +60,7 @@
 #undef NUMBER
 #undef USE_HANDLES
 #endif
-#define TONARI_CALLS tonari_integer_calls
+#define MODULE_OF_CALLS module tonari_integer_calls
 #define COMM integer
 #define DATATYPE integer
 #define OP integer
@@ -67,39 +68,39 @@
 #define NUMBER(handle) handle
 #define USE_HANDLES use, intrinsic :: iso_c_binding, only: c_int
 #include "calls.inc"
-#define TONARI_SMALL_EXCHANGES tonari_integer_exchanges
-#define TONARI_LARGE_EXCHANGES tonari_integer_large_exchanges
+#define MODULE_OF_SMALL_EXCHANGES module tonari_integer_exchanges
+#define MODULE_OF_LARGE_EXCHANGES module tonari_integer_large_exchanges
 #include "both_counts.inc"
-#undef TONARI_SMALL_EXCHANGES
-#undef TONARI_LARGE_EXCHANGES
+#undef MODULE_OF_SMALL_EXCHANGES
+#undef MODULE_OF_LARGE_EXCHANGES
 
 ! Pointers to the cells of grids and to messages, by type.
-#define TONARI_POINTERS tonari_real32_pointers
+#define MODULE_OF_POINTERS module tonari_real32_pointers
 #define ELEMENT real(real32)
 #include "pointers.inc"
-#undef TONARI_POINTERS
+#undef MODULE_OF_POINTERS
 #undef ELEMENT
-#define TONARI_POINTERS tonari_real64_pointers
+#define MODULE_OF_POINTERS module tonari_real64_pointers
 #define ELEMENT real(real64)
 #include "pointers.inc"
-#undef TONARI_POINTERS
+#undef MODULE_OF_POINTERS
 #undef ELEMENT
-#define TONARI_POINTERS tonari_complex32_pointers
+#define MODULE_OF_POINTERS module tonari_complex32_pointers
 #define ELEMENT complex(real32)
 #include "pointers.inc"
-#undef TONARI_POINTERS
+#undef MODULE_OF_POINTERS
 #undef ELEMENT
-#define TONARI_POINTERS tonari_complex64_pointers
+#define MODULE_OF_POINTERS module tonari_complex64_pointers
 #define ELEMENT complex(real64)
 #include "pointers.inc"
-#undef TONARI_POINTERS
+#undef MODULE_OF_POINTERS
 #undef ELEMENT
-#define TONARI_POINTERS tonari_int32_pointers
+#define MODULE_OF_POINTERS module tonari_int32_pointers
 #define ELEMENT integer(int32)
 #include "pointers.inc"
-#undef TONARI_POINTERS
+#undef MODULE_OF_POINTERS
 #undef ELEMENT
-#define TONARI_POINTERS tonari_int64_pointers
+#define MODULE_OF_POINTERS module tonari_int64_pointers
 #define ELEMENT integer(int64)
 #include "pointers.inc"
 
