@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "select/offset_planner_registry.hpp"
 
+#include "select/price.hpp"
+
 namespace tonari {
 
 std::vector<std::string> OffsetPlannerRegistry::algorithms() const {
@@ -22,6 +24,10 @@ std::vector<VariantPtr> OffsetPlannerRegistry::variants(const std::string& algor
   for (OffsetVariant& variant : found.variants(near_, collective))
     all.push_back(std::make_shared<const OffsetVariant>(std::move(variant)));
   return planned_.emplace(key, std::move(all)).first->second;
+}
+
+double OffsetPlannerRegistry::share_on_node(std::span<const std::int32_t> node_of) const {
+  return tonari::share_on_node(*near_, node_of);
 }
 
 }  // namespace tonari

@@ -20,6 +20,7 @@ class OffsetPlannerRegistry final : public PlannerRegistry {
   std::vector<VariantPtr> variants(const std::string& algorithm, Collective collective,
                                    double block_bytes, const std::optional<std::string>& named,
                                    std::string& reason) override;
+  double share_on_node(std::span<const std::int32_t> node_of) const override;
 
  private:
   std::shared_ptr<const Neighborhood> near_;

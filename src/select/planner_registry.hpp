@@ -2,7 +2,9 @@
 // The planners that one neighborhood can use, whatever its kind.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,8 @@ class PlannerRegistry {
                                            double block_bytes,
                                            const std::optional<std::string>& named,
                                            std::string& reason) = 0;
+  // The part of the blocks that stays on a node, as far as all ranks know; node_of: of each rank.
+  virtual double share_on_node(std::span<const std::int32_t>) const { return 0; }
 };
 
 }  // namespace tonari

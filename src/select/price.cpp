@@ -23,10 +23,20 @@ int middle(const Grid& grid) {
   return grid.rank(position);
 }
 
+// By what all hops cost that leave the node, and what they cost on it.
+double estimate_by_distance(const OffsetVariant& variant, double block_bytes,
+                            const LinkCosts& links) {
+  const auto all = [&](const LinkCost& link) {
+    return estimate(variant, block_bytes, link.machine, link.channel);
+  };
+  const double near = share_on_node(variant.near(), links.node_of);
+  return near > 0 ? near * all(links.node) + (1 - near) * all(links.network) : all(links.network);
+}
+
 double price_offsets(const OffsetVariant& variant, const Sizes& sizes, const LinkCosts& links) {
   const bool simulated = variant.hops() <= most_simulated_hops;
   if (!simulated || (sizes.bytes.empty() && !sizes.edges))
-    return estimate(variant, sizes.average, links.network.machine, links.network.channel);
+    return estimate_by_distance(variant, sizes.average, links);
   const Plan plan = variant.plan(middle(variant.near().grid), {Storage::separate, 0});
   const auto common = [&](Slice s) -> std::uint64_t {
     if (variant.collective() == Collective::allgather) return sizes.bytes[0];
@@ -122,6 +132,18 @@ double price_traffic(const Traffic& traffic, const Bytewise& bytes, const LinkCo
 }
 
 }  // namespace
+
+double share_on_node(const Neighborhood& near, std::span<const std::int32_t> node_of) {
+  if (node_of.empty()) return 0;
+  const int rank = middle(near.grid);
+  double moving = 0, staying = 0;
+  for (const int peer : neighbor_ranks(near, rank).targets) {
+    if (peer < 0 || peer == rank) continue;
+    ++moving;
+    staying += node_of[static_cast<std::size_t>(peer)] == node_of[static_cast<std::size_t>(rank)];
+  }
+  return moving > 0 ? staying / moving : 0;
+}
 
 double price(const Variant& variant, const Sizes& sizes, const LinkCosts& links) {
   if (const auto* by_offsets = dynamic_cast<const OffsetVariant*>(&variant))

@@ -2,13 +2,16 @@
 // The one place that prices variants: what an exchange costs that runs one. Pure.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/checked.hpp"
 #include "cost/links.hpp"
 #include "plan/variant.hpp"
 #include "select/edge_sizes.hpp"
+#include "topology/neighborhood.hpp"
 
 namespace tonari {
 
@@ -23,6 +26,10 @@ struct Sizes {
   // Set where they differ between ranks: then prices are those of this rank's edges.
   std::shared_ptr<const EdgeSizes> edges = nullptr;
 };
+
+// The part of its blocks that a rank in the middle of the grid sends to others of its node, by the
+// node of each rank. 0 where none are given.
+double share_on_node(const Neighborhood& near, std::span<const std::int32_t> node_of);
 
 // Seconds. Variants by offsets are simulated, unless they have very many hops. No rank knows all
 // plans of a variant by graphs, so its traffic is priced. The price is the same on all ranks, but

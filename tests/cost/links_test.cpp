@@ -11,6 +11,7 @@
 #include "cost/variants.hpp"
 #include "plan/builder.hpp"
 #include "planners/graphs/graphs.hpp"
+#include "select/offset_planner_registry.hpp"
 #include "select/price.hpp"
 
 namespace tonari {
@@ -110,6 +111,26 @@ TEST(Links, DoNotWaitForEachOther) {
   EXPECT_DOUBLE_EQ(simulate_by_distance(plans, blocks_of(61), links), 2 + 30 + 10 + 1);
   links.node_of = one_node;
   EXPECT_DOUBLE_EQ(simulate_by_distance(plans, blocks_of(61), links), 1 + 30 + 3 + 30 + 10 + 1);
+}
+
+// Rows of a torus are nodes: two of a rank's eight neighbors are on its own.
+TEST(Links, EstimatesKnowWhichPartStaysOnANode) {
+  const auto near = cost::near("moore:2:1", 4);
+  std::vector<std::int32_t> node_of;
+  for (std::int32_t rank = 0; rank < 16; ++rank) node_of.push_back(rank / 4);
+  EXPECT_EQ(share_on_node(*near, node_of), 0.25);
+  EXPECT_EQ(OffsetPlannerRegistry(near).share_on_node(node_of), 0.25);
+  EXPECT_EQ(share_on_node(*near, std::vector<std::int32_t>(16)), 1);
+  EXPECT_EQ(share_on_node(*near, {}), 0) << "nobody knows";
+  LogGP m = machine();
+  m.node_latency = 1, m.node_overhead = 0.1, m.node_gap = 0.1, m.node_byte = 0.01;
+  const LinkCosts links = mpi_messages(m, {}, true, node_of);
+  for (const OffsetVariant& variant : schedules(near, Collective::alltoall, 6)) {
+    const Sizes average{{}, 8};  // without the sizes of blocks there is only an estimate
+    EXPECT_DOUBLE_EQ(price(variant, average, links),
+                     0.25 * price(variant, average, {links.node, links.node}) +
+                         0.75 * price(variant, average, {links.network, links.network}));
+  }
 }
 
 // Two nodes of four ranks, each of which sends to all of the other node: node-aware sends fewer

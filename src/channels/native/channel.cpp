@@ -29,15 +29,20 @@ static double price_edges(const EdgeSizes& mine, const LinkCosts& links) {
   return farthest + send + recv + std::max(out, in);
 }
 
-// Today's MPIs send every block by itself, so that is the predicted cost. Where all ranks have
-// equal blocks, nobody knows how many stay on a node: none.
+static double per_block(const LogGP& m, double bytes) {
+  return 2 * m.o + m.G * bytes + (bytes > static_cast<double>(m.eager) ? m.rendezvous : 0);
+}
+
+// Today's MPIs send every block by itself, so that is the predicted cost. How many stay on a node
+// is known by offsets; on graphs with equal blocks nobody knows: none.
 static double price(const Offer& offer, const std::string&) {
   const LinkCosts links = links_of(offer, {});
   if (offer.problem.sizes.edges) return price_edges(*offer.problem.sizes.edges, links);
-  const LogGP& m = links.network.machine;
-  const double blocks = static_cast<double>(offer.problem.neighbors),
+  const LogGP &far = links.network.machine, &node = links.node.machine;
+  const double near = offer.problem.planners.share_on_node(links.node_of),
                average = offer.problem.sizes.average;
-  return m.L + blocks * (2 * m.o + m.G * average + (average > m.eager ? m.rendezvous : 0));
+  const double each = near * per_block(node, average) + (1 - near) * per_block(far, average);
+  return (near < 1 ? far.L : node.L) + static_cast<double>(offer.problem.neighbors) * each;
 }
 
 const Channel native_collective{.name = "mpi",
