@@ -7,7 +7,7 @@ Usage: tools/judge_simulator.py [--output FOLDER] [--loggopsim FOLDER --stable F
        [--most RANKS] [--only JUDGE,...]
 
 A judge that is not there is left out, and the last lines say why: LogGOPSim needs a build of it
-(its folder, and one that sorts stably), SimGrid its smpicc and smpirun in PATH, and hosts need root.
+(its folder, and one that sorts stably), SimGrid its smpicc and smpirun in PATH, hosts need root.
 --output: a folder that gets the rows as loggopsim.csv, simgrid.csv and judged-hosts.csv. Exits with
 1 if a judge disagrees or none is there.
 """

@@ -16,6 +16,7 @@
 #include "memory/whole_file.hpp"
 #include "program.hpp"
 #include "select/cache.hpp"
+#include "timing.hpp"
 
 namespace {
 
@@ -69,7 +70,26 @@ std::string make_folder() {
   return folder;
 }
 
+// Also where every ping-pong waits for a time slice, but for a few that were lucky.
+bool disturbed(const bench::Quiet& quiet) {
+  const auto slow = [](const bench::Spread& s) { return s.median > 4 * s.least; };
+  return quiet.disturbed() || slow(quiet.before) || slow(quiet.after);
+}
+
+// How quiet the machine was, as a line that readers of machine files pass over.
+std::string comment(const bench::Quiet& quiet) {
+  char line[200];
+  std::snprintf(line, sizeof line,
+                "# pingpong_us=%.3f pingpong_p90_us=%.3f pingpong_after_us=%.3f "
+                "pingpong_after_p90_us=%.3f disturbed=%d\n",
+                quiet.before.median * 1e6, quiet.before.p90 * 1e6, quiet.after.median * 1e6,
+                quiet.after.p90 * 1e6, disturbed(quiet) ? 1 : 0);
+  return line;
+}
+
 int calibrate(int rank, const std::string& output) {
+  bench::Quiet quiet;
+  quiet.before = bench::ping_pong(MPI_COMM_WORLD);
   const std::string folder = rank == 0 ? make_folder() : "";
   if (rank == 0) setenv("TONARI_CACHE_DIR", folder.c_str(), 1);
   int done = 0;
@@ -80,13 +100,14 @@ int calibrate(int rank, const std::string& output) {
     done = machine.has_value();
     MPI_Bcast(&done, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
+  quiet.after = bench::ping_pong(MPI_COMM_WORLD);
   if (rank == 0) std::filesystem::remove_all(folder);
   if (!done)
     tonari::fail(tonari::Errc::mpi,
                  "there was no time to measure all: other programs use these cores; try again "
                  "when they have ended");
   if (rank > 0) return 0;
-  const std::string line = tonari::to_text(*machine) + "\n";
+  const std::string line = comment(quiet) + tonari::to_text(*machine) + "\n";
   if (output.empty()) return std::fputs(line.c_str(), stdout), 0;
   std::ofstream out(output);
   out << line << std::flush;

@@ -10,9 +10,8 @@ from pathlib import Path
 import built
 import pytest
 from command_line import call, printed, refused, words
-
 from tonari.benchmark.launch import Mpi, find_mpi
-from tonari.calibration import Job, middle, parse, text_of
+from tonari.calibration import Job, disturbance, measured, middle, parse, text_of
 from tonari.core import core
 
 BUILT, needs_build, each_mpi = built.marks("tonari_calibrate")
@@ -23,6 +22,23 @@ def test_of_several_runs_the_middle_one_counts() -> None:
     runs = [{"L": 1.0, "o": 5.0}, {"L": 3.0, "o": 4.0}, {"L": 2.0, "o": 6.0, "node_gap": 7.0}]
     assert middle(runs) == {"L": 2.0, "o": 5.0, "node_gap": 7.0}
     assert middle(runs[:2]) == {"L": 1.0, "o": 4.0}, "one that was measured"
+
+
+def spread(median: float, p90: float, disturbed: int) -> str:
+    """What the program writes, with times that are made up."""
+    words = f"pingpong_us=1.5 pingpong_p90_us=1.6 pingpong_after_us={median} "
+    return f"# {words}pingpong_after_p90_us={p90} disturbed={disturbed}\nL=1e-06 eager=4000\n"
+
+
+def test_a_disturbed_machine_is_told_of() -> None:
+    quiet, busy = measured(spread(1.5, 1.7, 0)), measured(spread(2, 9.25, 1))
+    assert quiet.machine == busy.machine == {"L": 1e-6, "eager": 4000}
+    assert disturbance([quiet, quiet]) == ""
+    said = disturbance([quiet, busy, quiet])
+    assert said.startswith("disturbed in 1 of 3 runs: a tenth of the ping-pongs took 9.25 us")
+    assert "their median was 2 us" in said
+    assert text_of({"L": 1e-6}, "made up", said) == f"# made up\n# {said}\nL=1e-06\n"
+    assert text_of({"L": 1e-6}, "made up", "") == "# made up\nL=1e-06\n"
 
 
 def test_what_is_written_is_read_back() -> None:

@@ -79,13 +79,14 @@ def calibrate(
     chosen = find_mpi(mpi or ("openmpi" if hosts else ""), PROGRAM)
     job = Job(ranks or hosts or 2, hosts, launcher)
     with Console(stderr=True).status("measuring") as status:
-        machine = measure(chosen, job, repeat, not launcher and not hosts, status.update)
+        machine, trouble = measure(chosen, job, repeat, not launcher and not hosts, status.update)
     where = f"started by {launcher}" if launcher else f"{job.ranks} ranks"
-    write_text(
-        text_of(machine, f"tonari calibrate: {chosen.name}, {where}, of {repeat} runs"), file
-    )
+    head = f"tonari calibrate: {chosen.name}, {where}, of {repeat} runs"
+    write_text(text_of(machine, head, trouble), file)
     core().read_machine_file(str(file))  # it is one
     print(f"written: {file}", file=sys.stderr)
+    if trouble:
+        print(trouble, file=sys.stderr)
     if json:
         output.print_json([{name: value for name, value in machine.items()}])
     else:
