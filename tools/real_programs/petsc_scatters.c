@@ -3,8 +3,8 @@
  * seven diagonals, ghosts of DMDA, and a solver with multigrid. It knows nothing of tonari.
  *
  * petsc_scatters [-side 64] [-times 500] -sf_type basic|neighbor|tonari [options of PETSc]
- * petsc_scatters -matrix FILE [-times 500] -sf_type ...    products with a matrix in Matrix Market's
- *                                                          text form, rows in equal parts
+ * petsc_scatters -matrix FILE [-times 500] -sf_type ...    products with a matrix in the text form
+ *                                                          of Matrix Market, rows in equal parts
  *
  * Rank 0 prints lines "NAME MICROSECONDS": the time of one on the slowest rank, the median of seven
  * rounds. 500 uses come before, so that types that choose have chosen. */

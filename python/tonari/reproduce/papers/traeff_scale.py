@@ -160,7 +160,7 @@ FIGURE_6 = Figure(
     judge=_judge_6,
     plot=SIZE_OF_BLOCK,
     note=(
-        STRAIGHT + "All is simulated. The paper's own MPI collective, MVAPICH's, is not modelled, "
+        STRAIGHT + "All is simulated. The paper's own MPI collective, MVAPICH's, is not modeled, "
         "nor that 16 ranks share a node's network."
     ),
     sweeps=lambda here: [measured.sweep(FULL, VSC3, size) for size in ("8", "512")],
