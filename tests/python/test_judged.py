@@ -119,3 +119,21 @@ def test_words_of_the_command_are_checked(tmp_path, capsys) -> None:
     with pytest.raises(SystemExit):
         judge_simulator.main(["--output", str(tmp_path / "none")])
     assert "which is no folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("far", "lost", "agrees"), [(0, 0, True), (2, 1, True), (3, 0, False), (0, 2, False)]
+)
+def test_simgrid_agrees_where_nine_of_ten_times_and_winners_do(far, lost, agrees) -> None:
+    """Ten sizes with two plans each, of which so many are far off, or win on one side only."""
+    rows = []
+    for size in range(10):
+        there = [100.0, 105.0] if size >= lost else [105.0, 100.0]
+        for plan, (here, smpi) in enumerate(zip([100.0, 104.0], there, strict=True)):
+            off = 0.5 if plan == 1 and size >= 10 - far else 1.0
+            times = {"tonari_us": str(here), "smpi_us": str(smpi), "links_us": str(smpi)}
+            times["tonari_us"] = str(here / off)  # far, and still not the fastest
+            rows.append({"pattern": "a ring", "ranks": "27", "bytes": str(size)} | times)
+    assert sum(judged.near_of(rows)) == 20 - far
+    assert sum(judged.winners_of(rows)) == 10 - lost
+    assert judged.simgrid_agrees(rows) == agrees
