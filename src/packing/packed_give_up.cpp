@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a packed exchange ends where something has failed. It orders nothing that is right, so it
-// does not stand among the calls that do (tests/packing/packed_orders_test.cpp counts those).
+// does not stand among the calls that do (tests/packing/packed_orders_test.cpp counts those, and
+// tests/packing/packed_give_up_test.cpp these).
 #include "packing/packed_exchange.hpp"
 
 namespace tonari {

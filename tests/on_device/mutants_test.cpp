@@ -6,9 +6,12 @@
 #include <set>
 
 #include "device/mutated_device.hpp"
+#include "on_device/mpi_takes_devices.hpp"
 #include "on_device/one_shot_program.hpp"
+#include "on_device/pieces_program.hpp"
 #include "on_device/stencil_program.hpp"
 #include "on_device/stream_program.hpp"
+#include "request/mpi_on_device.hpp"
 
 namespace {
 
@@ -67,15 +70,17 @@ class Mutants : public testing::Test {
   }
 
   // Of calls that programs make again and again. `count`: so many there are; `needless`: these
-  // order nothing here.
+  // order nothing here; `elsewhere`: other tests have the mutants of these functions.
   static void expect_each_is_needed(const Play& play, std::size_t count,
-                                    const std::set<std::string>& needless = {}) {
+                                    const std::set<std::string>& needless = {},
+                                    std::set<std::string> elsewhere = {}) {
+    elsewhere.insert({"init", "free"});
     std::set<std::string> all, missed;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       std::vector<OrderingCall> calls;
       ASSERT_EQ(in_a_world(play, seed, {}, &calls), "") << "seed " << seed;
       for (const OrderingCall& call : calls) {
-        if (call.function == "init" || call.function == "free" || orders_nothing(call)) continue;
+        if (elsewhere.contains(call.function) || orders_nothing(call)) continue;
         const Mutant mutant{call.function,
                             call.number,
                             Mutant::Change::left_out,
@@ -255,6 +260,43 @@ TEST_F(Mutants, OfCellsThatComeAndGo) {
         return wrong;
       },
       5);
+}
+
+// What orders the pieces themselves is left out in packing/pieced_copies_test.cpp.
+TEST_F(Mutants, OfWaitsInStreamsForPieces) {
+  tonari_neighborhood near = alone_near();
+  expect_each_is_needed(
+      [=](const World& world) {
+        std::string wrong;
+        {
+          PiecesProgram program(world.device, near, static_cast<std::uint32_t>(world.seed),
+                                world.enters());
+          world.mutated.mutate(world.mutant);
+          wrong = world.run(program, [&](int round) { program.exchange(round); });
+          world.mutated.mutate({});
+          world.mutated.enter("free");
+        }
+        return wrong;
+      },
+      2, {}, {"start", "test", "wait", "rest"});
+  EXPECT_OK(tonari_neighborhood_free(&near));
+}
+
+// Two messages, each of which is brought and fetched.
+TEST_F(Mutants, OfTheTrialOfTheMpi) {
+  expect_each_is_needed(
+      [](const World& world) {
+        const MpiTakesDevices mpi(world.device);
+        world.mutated.mutate(world.mutant);
+        world.mutated.enter("trial");
+        const auto failed = tonari::error_of(
+            [&] { tonari::try_mpi_on_device(*tonari::present_device(""), 0, MPI_COMM_SELF, 0); });
+        world.mutated.mutate({});
+        world.mutated.enter("free");
+        if (failed) world.device.reset(0);
+        return std::string(failed ? failed->what() : "");
+      },
+      4);
 }
 
 }  // namespace
