@@ -13,9 +13,9 @@ void PackedExchange::give_up(DeviceStream by) noexcept {
     device_.write_flags(by, all_here(static_cast<std::uint64_t>(started_) + 2));
     device_.wait_event(own_, unpacked_);
   });
-  // There is none if the start has failed before.
-  if (std::exchange(waited_, started_) != started_)
-    (void)error_of([&] { device_.wait_event(own_, parities_[started_ % 2].packed); });
+  // Those in flight. There is none of a start that has failed before.
+  for (std::int64_t k = std::exchange(waited_, started_) + 1; k <= started_; ++k)
+    (void)error_of([&] { device_.wait_event(own_, parities_[k % 2].packed); });
   // Peers may have written the same flags, so nothing else waits for those of `by`.
   (void)error_of([&] {
     device_.record(by, unpacked_);
