@@ -166,7 +166,8 @@ def test_what_the_wheel_depends_on(wheel: Path) -> None:
     metadata = zipfile.ZipFile(wheel).read(file).decode()
     needs = set(re.findall(r"^Requires-Dist: ([\w-]+)", metadata, re.M))
     extras = dict(re.findall(r"^Requires-Dist: ([\w-]+).*; extra == ['\"](\w+)", metadata, re.M))
-    assert extras == {"mpich": "mpi", "mpi4py": "mpi", "mtkahypar": "partition"}
+    partition_and_plots = {"mtkahypar": "partition", "plotly": "reproduce"}
+    assert extras == {"mpich": "mpi", "mpi4py": "mpi"} | partition_and_plots
     assert needs - set(extras) == {"typer", "rich", "numpy", "matplotlib"}
 
 
