@@ -128,8 +128,8 @@ def environment(ranks: int) -> dict[str, str]:
     ours = {row.variable for row in core().settings() if row.key}
     kept = {name: value for name, value in os.environ.items() if name not in ours}
     scarce = ranks > len(os.sched_getaffinity(0))
-    # With component treematch of Open MPI 4.1.4, MPI_Dist_graph_create that is called again and again
-    # on a busy machine did not return in every fourth run. Nothing here asks it to reorder ranks.
+    # With component treematch of Open MPI 4.1.4, MPI_Dist_graph_create that is called again and
+    # again on a busy machine did not return in every fourth run. Nobody reorders ranks here.
     chosen = {"OMPI_MCA_mpi_yield_when_idle": str(int(scarce)), "OMPI_MCA_topo": "basic"}
     return ANY_RANKS | chosen | kept
 
