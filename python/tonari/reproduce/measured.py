@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from tonari.reproduce.claims import Missing
 from tonari.reproduce.figures import RAN, SIMULATED, Here, LeftOut, Point, Rows, Step
@@ -57,18 +58,15 @@ def sweep(pattern: str, ranks: int, size: str, *more: str) -> Step:
     return Step(f"{pattern}, {size} B", call, SIMULATED, 6.0)
 
 
+def timed_at(row: Mapping[str, Any], panel: str, series: str, x: float) -> Point:
+    """A row of any benchmark: its median with quartiles."""
+    return Point(panel, series, x, row["median_us"], RAN, row["q1_us"], row["q3_us"])
+
+
 def timed(rows: Rows, panel: Callable[[Mapping[str, object]], str]) -> Iterable[Point]:
-    """Rows of `tonari bench`, medians with quartiles over the size of a block."""
+    """Rows of `tonari bench`, over the size of a block."""
     for row in rows:
-        yield Point(
-            panel(row),
-            row["requested"],
-            row["bytes"],
-            row["median_us"],
-            RAN,
-            row["q1_us"],
-            row["q3_us"],
-        )
+        yield timed_at(row, panel(row), row["requested"], row["bytes"])
 
 
 def simulated(rows: Rows, panel: str) -> Iterable[Point]:
@@ -93,3 +91,8 @@ def ratios(points: Sequence[Point], panel: str, slow: str, fast: str) -> dict[fl
     """How many times as fast the second line is, at each x that both have."""
     over, under = table(points, panel, slow), table(points, panel, fast)
     return {x: over[x] / under[x] for x in over if x in under}
+
+
+def faster(factors: Mapping[float | str, float]) -> list[bool]:
+    """At each x of ratios, whether the second line is below the first."""
+    return [factor > 1 for factor in factors.values()]

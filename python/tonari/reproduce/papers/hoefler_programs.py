@@ -9,7 +9,7 @@ from itertools import chain
 from tonari.reproduce import measured
 from tonari.reproduce.claims import AGREES, DIFFERS, SHAPE, Check, Missing, claimed, verdict
 from tonari.reproduce.figures import RAN, Figure, Here, Plot, Point, Published, Rows, Step, Verdict
-from tonari.reproduce.measured import ratios
+from tonari.reproduce.measured import ratios, timed_at
 from tonari.reproduce.papers.hoefler_stencils import AUTO, IRECV, PLAIN
 from tonari.reproduce.papers.traeff_measured import SIZE_OF_BLOCK, of_bench
 
@@ -79,15 +79,7 @@ def _steps_13(here: Here) -> Sequence[Step]:
 
 def _points_13(rows: Mapping[str, Rows]) -> Sequence[Point]:
     return [
-        Point(
-            row["matrix"],
-            row["candidate"],
-            row["ranks"],
-            row["median_us"],
-            RAN,
-            row["q1_us"],
-            row["q3_us"],
-        )
+        timed_at(row, row["matrix"], row["candidate"], row["ranks"])
         for some in rows.values()
         for row in some
     ]

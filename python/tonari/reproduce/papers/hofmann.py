@@ -20,7 +20,7 @@ from tonari.reproduce.figures import (
     Unmade,
     Verdict,
 )
-from tonari.reproduce.measured import ratios, table
+from tonari.reproduce.measured import faster, ratios, table, timed_at
 
 NATIVE, MPICH = "native-out-of-place", "mpich-order"
 LINEAR, SETS = "linear-shift", "hierarchical-sets"
@@ -47,15 +47,7 @@ def _steps_5(here: Here) -> Sequence[Step]:
 
 def _points_5(rows: Mapping[str, Rows]) -> Sequence[Point]:
     return [
-        Point(
-            PANEL,
-            row["algorithm"],
-            row["ranks"],
-            row["median_us"],
-            RAN,
-            row["q1_us"],
-            row["q3_us"],
-        )
+        timed_at(row, PANEL, row["algorithm"], row["ranks"])
         for some in rows.values()
         for row in some
     ]
@@ -73,18 +65,14 @@ def _judge_5(published: Sequence[Published], points: Sequence[Point]) -> Verdict
         for ranks, time in best.items()
     ]
     sets = ratios(points, PANEL, LINEAR, SETS)
-    checks.append(holds("Hierarchical sets are faster than linear shift", _above(sets)))
+    checks.append(holds("Hierarchical sets are faster than linear shift", faster(sets)))
     few = {
         ranks: factor
         for ranks, factor in ratios(points, PANEL, SETS, NATIVE).items()
         if float(ranks) <= claimed(published, "the MPI is the fastest up to")
     }
-    checks.append(holds("MPI_Alltoallv out of place is faster than hierarchical sets", _above(few)))
+    checks.append(holds("MPI_Alltoallv out of place is faster than hierarchical sets", faster(few)))
     return verdict(checks, SHARED)
-
-
-def _above(factors: Mapping[float | str, float]) -> list[bool]:
-    return [factor > 1 for factor in factors.values()]
 
 
 FIGURE_5 = Figure(
@@ -115,15 +103,7 @@ def _points_6(rows: Mapping[str, Rows]) -> Sequence[Point]:
     budgets = sorted({row["budget_bytes"] for row in found if row["budget_bytes"]})
     names = {None: NATIVE, **({budgets[0]: LITTLE, budgets[-1]: MUCH} if budgets else {})}
     return [
-        Point(
-            PANEL,
-            names[row["budget_bytes"]],
-            row["ranks"],
-            row["median_us"],
-            RAN,
-            row["q1_us"],
-            row["q3_us"],
-        )
+        timed_at(row, PANEL, names[row["budget_bytes"]], row["ranks"])
         for row in found
         if row["budget_bytes"] in names
     ]
@@ -141,7 +121,7 @@ def _judge_6(published: Sequence[Published], points: Sequence[Point]) -> Verdict
         for ranks, factor in native.items()
     ]
     better = ratios(points, PANEL, LITTLE, MUCH)
-    checks.append(holds("Memory for all is faster than little memory", _above(better)))
+    checks.append(holds("Memory for all is faster than little memory", faster(better)))
     return verdict(checks, SHARED)
 
 

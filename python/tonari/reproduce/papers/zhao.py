@@ -21,7 +21,7 @@ from tonari.reproduce.figures import (
     Unmade,
     Verdict,
 )
-from tonari.reproduce.measured import ratios, table
+from tonari.reproduce.measured import faster, ratios, table, timed_at
 
 # The benchmark's names of what the paper compares: packing by loops stands for YASK.
 PACK, TYPES, BASIC = "array/pack", "array/datatypes", "brick/basic"
@@ -138,12 +138,8 @@ def _judge_halos(published: Sequence[Published], points: Sequence[Point]) -> Ver
         for size, factor in ratios(points, COMPUTE, LAYOUT, MEMMAP).items()
     ]
     steps = ratios(points, STEP, PACK, MEMMAP)
-    checks.append(holds("A step is faster with MemMap than with packing", _above(steps)))
+    checks.append(holds("A step is faster with MemMap than with packing", faster(steps)))
     return verdict(checks, SHARED)
-
-
-def _above(factors: Mapping[float | str, float]) -> list[bool]:
-    return [factor > 1 for factor in factors.values()]
 
 
 HALOS = Figure(
@@ -175,15 +171,7 @@ def _steps_18(here: Here) -> Sequence[Step]:
 def _points_18(rows: Mapping[str, Rows]) -> Sequence[Point]:
     """A panel for each size of a page."""
     return [
-        Point(
-            f"pages of {row['page'] // 1024} KiB",
-            called(row),
-            row["size"],
-            row["median_us"],
-            RAN,
-            row["q1_us"],
-            row["q3_us"],
-        )
+        timed_at(row, f"pages of {row['page'] // 1024} KiB", called(row), row["size"])
         for some in rows.values()
         for row in some
     ]
@@ -195,7 +183,7 @@ def _judge_18(published: Sequence[Published], points: Sequence[Point]) -> Verdic
         [
             holds(
                 f"MemMap is faster than {other}, {largest}",
-                _above(ratios(points, largest, slow, MEMMAP)),
+                faster(ratios(points, largest, slow, MEMMAP)),
             )
             for other, slow in (("packing", PACK), ("MPI's datatypes", TYPES))
         ],
