@@ -279,7 +279,7 @@ TEST(Report, TimesAreThoseOfTheSlowestRank) {
   const Row row = job.row_with({});
   EXPECT_EQ(number(row, "timed_starts"), 4);
   EXPECT_GT(number(row, "seconds"), 0.08) << "rank 0 has waited";
-  EXPECT_LT(number(row, "seconds"), 10);
+  EXPECT_LT(number(row, "seconds"), 600) << "these are no milliseconds";
   EXPECT_NEAR(number(row, "seconds_per_start"), number(row, "seconds") / 4, 1e-9);
 }
 

@@ -14,7 +14,7 @@ namespace tonari::test {
 
 // Ranks have freed their requests; now nobody uses the memory of another one any more.
 inline void end_exchanges() {
-  const double end = MPI_Wtime() + 60;
+  const double end = MPI_Wtime() + 600;
   std::size_t left = 1;
   while (left > 0 && MPI_Wtime() < end) left = look_at_ended();
   EXPECT_EQ(left, 0u) << "ranks still use memory of exchanges that were freed";

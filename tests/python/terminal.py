@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import os
 import pty
+import resource
 import signal
 import subprocess
 import sys
-import time
 
 from command_line import INTERRUPTED, PLAIN
 
@@ -35,10 +35,25 @@ def rest(terminal: int) -> str:
         shown += got
 
 
+def seconds_of(process: int) -> float:
+    """Of processor time, so far."""
+    with open(f"/proc/{process}/stat") as file:
+        user, system = file.read().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def seconds_of_children() -> float:
+    """Of processor time, of those that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def interrupted_when(arguments: list[str], shown: str) -> tuple[str, float]:
-    """What `tonari ARGUMENTS` still shows after Ctrl-C came when this was shown, and the seconds
-    until its end. It has printed nothing, and its status says that it was interrupted."""
+    """What `tonari ARGUMENTS` still shows after Ctrl-C came when this was shown, and the seconds of
+    processor time until its end: they do not depend on what else runs. It has printed nothing, and
+    its status says that it was interrupted."""
     outer, inner = pty.openpty()
+    before = seconds_of_children()
     with subprocess.Popen(
         [sys.executable, "-m", "tonari", *arguments],
         stdout=subprocess.PIPE,
@@ -48,10 +63,10 @@ def interrupted_when(arguments: list[str], shown: str) -> tuple[str, float]:
         os.close(inner)
         read_until(outer, shown)
         running.send_signal(signal.SIGINT)
-        begin = time.monotonic()
+        until_then = seconds_of(running.pid)
         end = rest(outer)
         assert running.stdout is not None
         assert running.stdout.read() == b""
         assert running.wait() == INTERRUPTED
     os.close(outer)
-    return end, time.monotonic() - begin
+    return end, seconds_of_children() - before - until_then

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from command_line import PATIENCE
 
 CODE = """
 import os
@@ -26,6 +27,6 @@ def test_nothing_outlives_a_benchmark_that_is_ended(number: signal.Signals) -> N
         assert bench.stdout is not None
         pid = int(bench.stdout.readline())
         bench.send_signal(number)
-        assert bench.wait(timeout=60) != 0
+        assert bench.wait(timeout=PATIENCE) != 0
     with pytest.raises(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)

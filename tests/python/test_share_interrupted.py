@@ -46,7 +46,7 @@ def test_ctrl_c_ends_the_front_at_once(tmp_path):
     made = tmp_path / "out.json"
     command = ["share", path, "--communication", "--front", "--output", str(made)]
     end, seconds = interrupted_when(command, "planning for 256 ranks, the front")
-    assert seconds < 20  # the front takes longer, many times over on busy cores
+    assert seconds < 20  # the front takes longer
     last = end.strip().splitlines()[-1]
     assert "tonari: stopped; " in last
     assert last.endswith("points of the front are not planned")
@@ -96,10 +96,10 @@ def test_an_error_of_one_ends_all():
             raise ValueError("the second")
         return item
 
-    before = threading.active_count()
+    before = set(threading.enumerate())  # one of them may end by itself
     with pytest.raises(ValueError, match="the second"):
         run(work, range(50), doing="", left_out=LEFT_OUT)
-    assert threading.active_count() == before
+    assert set(threading.enumerate()) <= before
 
 
 def test_ctrl_c_says_how_many_are_missing():

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import PATIENCE
 
 TOOL = Path(__file__).resolve().parents[2] / "tools/short_slices.py"
 _spec = importlib.util.spec_from_file_location("short_slices", TOOL)
@@ -99,7 +100,7 @@ sys.exit(short_slices.run(["sleep", "600"]))
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
         env=os.environ | {"PYTHONPATH": str(TOOL.parent)},
     )
     assert done.returncode == 128 + signal.SIGTERM
