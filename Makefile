@@ -16,7 +16,7 @@ python := $(BUILD)/venv/bin/python
 build := $(python) tools/build.py $(BUILD)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-all test-alone test-large test-conformance test-cluster test-gpu bench reproduce docs wheel install format clean distclean
+.PHONY: help build demo test test-all test-long test-alone test-large test-conformance test-cluster test-gpu bench reproduce docs wheel install format clean distclean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -41,6 +41,11 @@ test-all: ## the other tests: more numbers of ranks, large cases, more of the be
 	@tools/setup.sh test
 	@$(build)
 	@tools/run-tests.sh more
+
+test-long: ## repeats tests under other MPIs, on more numbers of ranks, with more seeds: before releases
+	@tools/setup.sh test
+	@$(build) all tonari_long_tests
+	@tools/run-tests.sh long
 
 test-alone: ## each header and source of the library compiled alone, as builds without batches do
 	@tools/setup.sh test

@@ -26,7 +26,8 @@ endfunction()
 
 # tonari_mpi_executable(NAME sources... [MPIS names...] [LATER]): builds NAME once per MPI, as
 # <build>/<mpi>/bin/NAME; targets NAME_<mpi>. `make test` needs that of the first MPI, unless LATER,
-# and what tonari_add_mpi_test runs.
+# and what tonari_add_mpi_test runs. Those of TONARI_TESTED_MPIS compile soon, as their libraries
+# do.
 function(tonari_mpi_executable name)
   cmake_parse_arguments(arg "LATER" "" "MPIS;LIBRARIES" ${ARGN})
   if(NOT arg_MPIS)
@@ -34,7 +35,16 @@ function(tonari_mpi_executable name)
   endif()
   foreach(mpi IN LISTS arg_MPIS)
     add_executable(${name}_${mpi} ${arg_UNPARSED_ARGUMENTS})
-    target_link_libraries(${name}_${mpi} PRIVATE tonari_${mpi} ${arg_LIBRARIES})
+    set(libraries ${arg_LIBRARIES})
+    if(mpi IN_LIST TONARI_TESTED_MPIS)  # stencils would take long without any optimization
+      set(level -Og)
+      if(tonari_native_options IN_LIST libraries)
+        set(level -O1)
+      endif()
+      list(REMOVE_ITEM libraries tonari_native_options)
+      target_compile_options(${name}_${mpi} PRIVATE ${level} -g0)
+    endif()
+    target_link_libraries(${name}_${mpi} PRIVATE tonari_${mpi} ${libraries})
     set_target_properties(${name}_${mpi} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
         ${PROJECT_BINARY_DIR}/${mpi}/bin)
     tonari_build_on_demand(${name}_${mpi} ${mpi})
@@ -85,44 +95,92 @@ if(TONARI_TESTS AND NOT TONARI_SANITIZE)
   list(APPEND TONARI_TEST_ENVIRONMENT LD_PRELOAD=${files})
 endif()
 
-# tonari_add_mpi_test(NAME program [RANKS 1 2 3 ...] [OTHERS 3 ...] [MORE 4 5 8 ...] [ABI_MORE 2
-# ...] [MPIS names...] [ARGS ...] [TIMEOUT seconds] [LABELS ...] [ENVIRONMENT ...]): one ctest per
-# MPI (of MPIS, or all) and rank count of RANKS and MORE. `make test` runs those of RANKS under the
-# first MPI, of them those of OTHERS under the other MPIs. The rest has the label `more` and runs in
-# `make test-all`; so has the program for the standard ABI, on ABI_MORE ranks under each MPI that
-# has it. Of MORE, all counts run under the first MPI only, and under the others one rank and the
-# most, unless EVERY_COUNT is given (docs/adr/0087).
+# Which of the numbers of ranks `more` a program runs on in `make test-all`: the most under the
+# first MPI; under the others two, where messages are fast under every MPI, and another one by
+# turns; and one rank under either, by turns. The name draws whose turn it is, so that over all
+# programs each MPI meets each number (docs/adr/0088). Others also run on those of `ranks`. What
+# takes long on many ranks (`heavy`) runs on many under the first MPI only.
+function(tonari_share_counts name ranks more heavy first others)
+  string(SHA256 digest ${name})
+  string(SUBSTRING ${digest} 0 2 digest)
+  math(EXPR turn "0x${digest}")
+  set(many ${more})
+  list(FILTER many EXCLUDE REGEX "^[12]$")
+  list(POP_BACK many of_first)
+  set(of_others ${ranks})
+  if(2 IN_LIST more)
+    list(APPEND of_others 2)
+  endif()
+  list(LENGTH many length)
+  if(length AND NOT heavy)
+    math(EXPR at "${turn} % ${length}")
+    list(GET many ${at} middle)
+    list(APPEND of_others ${middle})
+  endif()
+  if(1 IN_LIST more)
+    math(EXPR odd "${turn} / 16 % 2")
+    if(odd)
+      list(APPEND of_first 1)
+    else()
+      list(APPEND of_others 1)
+    endif()
+  endif()
+  set(${first} ${of_first} PARENT_SCOPE)
+  set(${others} ${of_others} PARENT_SCOPE)
+endfunction()
+
+# tonari_add_mpi_test(NAME program [RANKS 1 2 3 ...] [OTHERS 3 ...] [MORE 4 5 8 ...] [HEAVY]
+# [ABI_MORE 2 ...] [ABI_LONG 2 ...] [MPIS names...] [ARGS ...] [TIMEOUT seconds] [LABELS ...]
+# [ENVIRONMENT ...]): one ctest per MPI (of MPIS, or all) and rank count of RANKS and MORE. `make
+# test` runs those of RANKS under the first MPI, of them those of OTHERS under the other MPIs. The
+# label `more` is for what `make test-all` runs: those of RANKS under the other MPIs, and of MORE
+# what tonari_share_counts says; all, where there is one MPI, where there are no RANKS, or with
+# EVERY_COUNT. The rest has the label `long` and runs in `make test-long`. The program for the
+# standard ABI runs on ABI_MORE ranks in `make test-all` and on ABI_LONG in `make test-long`, under
+# each MPI that has it.
 function(tonari_add_mpi_test name program)
-  cmake_parse_arguments(arg "EVERY_COUNT" "TIMEOUT"
-      "RANKS;OTHERS;MORE;ABI_MORE;MPIS;ARGS;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "EVERY_COUNT;HEAVY" "TIMEOUT"
+      "RANKS;OTHERS;MORE;ABI_MORE;ABI_LONG;MPIS;ARGS;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT ${TONARI_PATIENCE})
   endif()
   if(NOT arg_MPIS)
     set(arg_MPIS ${TONARI_MPIS})
   endif()
+  set(of_first ${arg_MORE})
+  set(of_others ${arg_RANKS} ${arg_MORE})
+  set(several ${arg_MPIS})
+  list(REMOVE_ITEM several abi)
+  list(LENGTH several several)
+  if(arg_RANKS AND several GREATER 1 AND NOT arg_EVERY_COUNT)
+    tonari_share_counts(${name} "${arg_RANKS}" "${arg_MORE}" ${arg_HEAVY} of_first of_others)
+  endif()
   foreach(mpi IN LISTS arg_MPIS)
     string(TOUPPER ${mpi} upper)
-    set(quick ${arg_OTHERS})
     set(counts ${arg_RANKS} ${arg_MORE})
     if(mpi STREQUAL TONARI_FIRST_MPI)
       set(quick ${arg_RANKS})
+      set(more ${of_first})
     elseif(mpi STREQUAL abi)
       set(quick)
-      set(counts ${arg_ABI_MORE})
-    elseif(arg_MORE AND NOT arg_EVERY_COUNT AND TONARI_FIRST_MPI IN_LIST arg_MPIS)
-      set(fewer ${arg_MORE})
-      list(POP_BACK fewer most)
-      list(FILTER fewer INCLUDE REGEX "^1$")
-      set(counts ${arg_RANKS} ${fewer} ${most})
+      set(more ${arg_ABI_MORE})
+      set(counts ${arg_ABI_MORE} ${arg_ABI_LONG})
+    else()
+      set(quick ${arg_OTHERS})
+      set(more ${of_others})
     endif()
     foreach(ranks IN LISTS counts)
       set(labels mpi ${mpi} ${arg_LABELS})
-      set_target_properties(${program}_${mpi} PROPERTIES EXCLUDE_FROM_ALL OFF)
       if(ranks IN_LIST quick)
         add_dependencies(tonari_tests ${program}_${mpi})
-      else()
+      elseif(ranks IN_LIST more)
         list(APPEND labels more)
+      else()
+        list(APPEND labels long)
+        add_dependencies(tonari_long_tests ${program}_${mpi})
+      endif()
+      if(NOT long IN_LIST labels)
+        set_target_properties(${program}_${mpi} PROPERTIES EXCLUDE_FROM_ALL OFF)
       endif()
       foreach(run IN LISTS TONARI_${upper}_RUNS)
         set(test ${name}.${run}.${ranks})

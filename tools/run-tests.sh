@@ -4,17 +4,26 @@
 # even if one fails, and say at the end what they counted and what was skipped. A runner that ran
 # nothing has failed.
 #
-#   tools/run-tests.sh [more]    without: all but what is labeled `more`
-#                                with: the rest, the core and MPI tests under sanitizers
+#   tools/run-tests.sh [more|long]    without: all but what is labeled `more` or `long`
+#                                     more: that; the core and MPI tests under sanitizers
+#                                     long: programs with an MPI on all numbers of ranks, with all
+#                                     random cases; and what is labeled `long`
 set -euo pipefail
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(cd "${BUILD:-build}" && pwd)
 left_out=$build/setup/left-out
 case ${1:-} in
-    '') logs=$build/setup/test labels=(-LE '^(more|alone)$') marks='not more' dist=load ;;
-    more) logs=$build/setup/test-all labels=(-L '^more$') marks=more dist=loadfile ;;
-    *) echo "usage: tools/run-tests.sh [more]" >&2; exit 2 ;;
+    '')
+        logs=$build/setup/test labels=(-LE '^(more|long|alone)$')
+        marks='not more and not long'
+        ;;
+    more) logs=$build/setup/test-all labels=(-L '^more$') marks='more and not long' ;;
+    long)
+        logs=$build/setup/test-long labels=(-L '^(mpi|long)$') marks=long
+        export TONARI_TEST_EVERY_CASE=1 # tests/support/oracle.hpp
+        ;;
+    *) echo "usage: tools/run-tests.sh [more|long]" >&2; exit 2 ;;
 esac
 status=0
 rm -rf "$logs" "$build/results"
@@ -33,12 +42,13 @@ since=$SECONDS
 
 # Three at a time, since much of their time is waiting for jobs to start and end. What else would
 # run beside them gets the processor whenever a rank that waits gives it away, and slows down jobs.
-# The seed makes all of them list parameters that come from sets in one order.
+# Tests of a file share what they have compiled, so one process has them all. The seed makes all
+# processes list parameters that come from sets in one order.
 run_pytest() {
     PYTHONPATH="$source/python:$build/python" TONARI_BUILD=$build PYTHONUNBUFFERED=1 \
         PYTHONHASHSEED=0 in_short_slices "$python" -m pytest "$source/tests/python" -m "$marks" \
-            --durations=15 -o "cache_dir=$build/setup/pytest" -n 3 --dist "$dist" \
-            --junitxml="$build/results/pytest.xml"
+            --durations=40 -o "cache_dir=$build/setup/pytest" -n 3 --dist loadfile \
+            --no-loadscope-reorder --junitxml="$build/results/pytest.xml"
 }
 
 # Without Python.h there is no command line to test, but also nobody who has seen it work.

@@ -21,13 +21,14 @@ from pathlib import Path
 
 from rooms import CORE, OPTIONAL
 
-SHARED_LABELS = {"mpi", "openmpi", "mpich", "abi", "more"}
+SHARED_LABELS = {"mpi", "openmpi", "mpich", "abi", "more", "long"}
 # Labels of files of which `make test` may leave out all: tests of scale and of the quality of
-# plans, stencils, whose results examples check, and blocks of gigabytes, which take their time.
-LATER = {"core", "large", "stencil"}
+# plans, all orders of accesses, stencils, whose results examples check, and blocks of gigabytes,
+# which take their time.
+LATER = {"core", "explorer", "large", "stencil"}
 # What calls the second MPI is tested there by random exchanges of all kinds (tests/fuzz) and by the
 # tests of the channels.
-ONE_MPI = {"api", "blocks", "engine", "grid", "petsc", "vector"}
+ONE_MPI = {"api", "blocks", "engine", "grid", "on_device", "on_gpu", "petsc", "vector"}
 # Programs for the standard ABI repeat some tests under each MPI that has it.
 REPEATED = "abi"
 PROGRAM = re.compile(r"_tests(_\w+)?$")
@@ -86,7 +87,7 @@ def entries(table: dict, build: Path) -> Iterator[Entry]:
     for row in table["tests"]:
         labels = labels_of(row)
         if "command" not in row:  # so CTest shows a program that is not there
-            if labels & LATER:
+            if labels & (LATER | {"more", "long"}):
                 continue
             sys.exit(f"{row['name']}: its program is not built")
         command = tuple(row["command"])
@@ -160,7 +161,7 @@ def problems(
                 yield f"{entry.name} runs no test"
             for test in by_filter[entry.filter]:
                 labels[found[test]] |= entry.labels - SHARED_LABELS
-                if "more" not in entry.labels:
+                if not entry.labels & {"more", "long"}:
                     quick[found[test]].add(program)
         ran = {test for test, *_ in times}
         if not is_repeated(groups):
@@ -264,7 +265,8 @@ def main(ctest: str, build: Path, root: Path) -> int:
     )
     scheduled = list(entries(table, build))
     unbuilt = {label for row in table["tests"] if "command" not in row for label in labels_of(row)}
-    unbuilt |= (LATER | OPTIONAL) - {label for entry in scheduled for label in entry.labels}
+    unbuilt |= LATER | OPTIONAL
+    unbuilt -= {label for entry in scheduled for label in entry.labels}
     rooms = unbuilt | (CORE | {"readers"} if "core" in unbuilt else set())
     tests = {
         program: tests_of(next(entry for entry in scheduled if entry.program == program), build)

@@ -42,21 +42,23 @@ def fortran_compiler(mpi: dict[str, Any]) -> str:
 
 
 def more(*values: Any) -> Any:
-    """A case of a parametrized test that runs in `make test-all` only."""
+    """A case of a parametrized test that runs in `make test-all` only, if it is its turn there
+    (turns.py)."""
     return pytest.param(*values, marks=pytest.mark.more)
+
+
+def long(*values: Any) -> Any:
+    """A case of a parametrized test that runs in `make test-long` only."""
+    return pytest.param(*values, marks=pytest.mark.long)
 
 
 def marks(
     program: str,
 ) -> tuple[dict[str, dict[str, Any]], pytest.MarkDecorator, pytest.MarkDecorator]:
     """These MPIs; the mark of a test that needs any of them; and of one that runs with each, as its
-    argument mpi. A program that measures or shows something does so under the first MPI in `make
-    test`, under the others in `make test-all`."""
+    argument mpi: under the first MPI in `make test`, under the others in `make test-all`."""
     found = with_program(program)
-    cases = [
-        more(mpi) if number and (program != "tonari_peers" or mpi == "abi") else mpi
-        for number, mpi in enumerate(found)
-    ]
+    cases = [more(mpi) if number else mpi for number, mpi in enumerate(found)]
     needed = pytest.mark.skipif(
         not found, reason=f"there is no build with {program} (TONARI_BUILD)"
     )

@@ -13,15 +13,31 @@ from typing import Any
 
 import built
 import pytest
+import turns
 from command_line import call, words
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line(
-        "markers", "more: runs in `make test-all` only (built.more: a single case of a test)"
-    )
+    for line in (
+        "more: runs in `make test-all` only (built.more: a single case of a test)",
+        "long: runs in `make test-long` only; turns.py marks cases that others make up for",
+    ):
+        config.addinivalue_line("markers", line)
+
+
+# Files that take longest come first, so that no worker ends long after the others.
+LONGEST = ["test_wheel", "test_package", "test_packaging", "test_make_wheel", "test_docs"]
+LONGEST += ["test_programs", "test_preload", "test_cuda_kernels", "test_peers", "test_bench"]
+LONGEST += ["test_bad_luck", "test_bench_inplace", "test_share_schedule", "test_advise"]
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    turns.take_turns(items)
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(places)))
 
 
 @pytest.fixture(scope="session", autouse=True)

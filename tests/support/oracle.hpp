@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <initializer_list>
 #include <numeric>
 #include <random>
@@ -342,14 +343,19 @@ class Info {
 
 inline bool ranks_are_slow() { return world_size() > (mpi_spins() ? 2 : 4); }
 
+// In `make test-long`.
+inline bool every_case() { return std::getenv("TONARI_TEST_EVERY_CASE") != nullptr; }
+
 // Ranks that share cores: objects that cost microseconds elsewhere cost milliseconds. Fewer cases
 // then.
-inline bool crowded() { return world_size() > 3 || ranks_are_slow(); }
+inline bool crowded() { return world_size() > (every_case() ? 3 : 2) || ranks_are_slow(); }
 
-// `many` cases where they are cheap. The same on all ranks.
+// `many` cases where they are cheap, on one rank and on two, in `make test-long`; elsewhere a part
+// of them, from the first one on. The same on all ranks.
 inline int cases(int many) {
   const int ranks = world_size();
-  const int divide = ranks <= 2 ? 1 : mpi_spins() ? (ranks <= 4 ? 50 : 200) : (ranks <= 4 ? 4 : 12);
+  if (ranks <= 2) return every_case() ? many : std::max(std::min(many, 6), many / 3);
+  const int divide = mpi_spins() ? (ranks <= 4 ? 50 : 200) : (ranks <= 4 ? 4 : 12);
   return std::max(1, many / divide);
 }
 

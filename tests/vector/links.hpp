@@ -244,7 +244,7 @@ void expect_random_cases(Draw draw, int rounds) {
   const unsigned seed = random_seed();
   SCOPED_TRACE("TONARI_TEST_SEED=" + std::to_string(seed));
   Random common(seed);
-  const int cases = very_slow() ? 3 : crowded() ? 12 : 40;
+  const int cases = very_slow() ? 3 : crowded() ? 12 : every_case() ? 40 : 16;
   for (int k = 0; k < cases; ++k) {
     const auto drawn = draw(common);
     for (const std::string& route : routes_of_case(k)) {
