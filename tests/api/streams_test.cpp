@@ -77,6 +77,8 @@ TEST_P(Streams, LongMessagesTravelInParts) {
     for (const int ints : {4'000, 20'000, 100'000, 300'000})
       for (const Operation op :
            {Operation::alltoallv, Operation::alltoallw, Operation::allgatherv}) {
+        // only the MPI's streams have parts of a megabyte
+        if (ints > 100'000 && (!*text || op == Operation::alltoallv)) continue;
         Buffers b = random(common, op, {4, ints, gathers(op), false, 5});
         for (int round = 0; round < 2; ++round) blocking(b, round);
         tonari_request request = begin(b, 2);

@@ -358,7 +358,7 @@ TEST_F(Online, WhereARankFailsTheOthersDecideAlikeOrHearOfIt) {
   std::set<int> when{all - 1};                        // in the exchange that ends the last pass
   for (int at = 0; at < starts; at += ranks_are_slow() ? 9 : 1) when.insert(at);
   int tag = 0, alone = 0;
-  for (const int who : {0, world_size() / 2, world_size() - 1})
+  for (const int who : std::set{0, world_size() / 2, world_size() - 1})
     for (const int at : when)
       for (const bool in_test : {false, true}) {
         Log log;
