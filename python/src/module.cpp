@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "drawing.hpp"
 #include "errors.hpp"
+#include "exchange_schedules.hpp"
 #include "graph_analysis.hpp"
 #include "select/cache.hpp"
 #include "settings.hpp"
@@ -209,4 +210,5 @@ NB_MODULE(_tonari_core, m) {
   bind_settings(m);
   bind_sharing(m);
   bind_simulation(m);
+  bind_exchange_schedules(m);
 }

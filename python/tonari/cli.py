@@ -21,7 +21,10 @@ from tonari.suggestion import did_you_mean
 # Modules of tonari.commands, in the order of the help; each has register(app).
 COMMANDS = [
     "plan",
+    "plan_inplace",
     "simulate",
+    "simulate_inplace",
+    "simulate_halo",
     "predict",
     "layout",
     "share",

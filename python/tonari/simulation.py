@@ -6,8 +6,8 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ class Job:
     # Plans: each variant with what makes its schedule. Raises where the algorithm is asked for and
     # impossible; none where it is left out.
     variants: Callable[[], list[tuple[str, Make]]]
+    about: Mapping[str, Any] = field(default_factory=dict)  # more of its row for programs
 
 
 @dataclass(frozen=True)
@@ -231,7 +232,7 @@ def check_memory(needed: float, what: str) -> None:
 
 
 def json_row(row: Row) -> dict[str, Any]:
-    return {
+    return dict(row.job.about) | {
         "algorithm": row.job.algorithm,
         "variant": row.variant,
         "op": row.job.op,

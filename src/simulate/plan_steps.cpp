@@ -10,6 +10,7 @@
 #include "cost/partners.hpp"
 #include "simulate/machine.hpp"
 #include "simulate/schedule_builder.hpp"
+#include "simulate/shifts.hpp"
 
 namespace tonari::sim {
 namespace {
@@ -70,28 +71,6 @@ std::vector<Effort> efforts_of(const Plan& plan, const BlockBytes& bytes, const 
 }
 
 // -- shared programs
-
-// The torus, and its shifts by their number.
-class Shifts {
- public:
-  Shifts(Schedule& schedule, const Grid& grid) : schedule_(schedule), grid_(grid) {
-    for (int j = 0; j < grid.dimensions(); ++j)
-      schedule.dims.push_back(static_cast<Id>(grid.size(j)));
-    schedule.ranks = static_cast<Id>(grid.ranks());
-  }
-  // The number of the shift from rank 0 to this one.
-  Id to(int rank) {
-    const auto [found, added] = numbers_.try_emplace(rank, static_cast<Id>(numbers_.size()));
-    if (added) schedule_.shifts.push_back({grid_.coordinates(rank), rank == 0});
-    return found->second;
-  }
-  int back(int rank) const { return grid_.rank_at(Vec{} - grid_.coordinates(rank)); }
-
- private:
-  Schedule& schedule_;
-  const Grid& grid_;
-  std::map<int, Id> numbers_;
-};
 
 struct End {
   std::int32_t tag;

@@ -60,6 +60,8 @@ def offered(share: Path, *typed: str) -> list[str]:
         (["tonari", ""], FIRST),
         (["tonari", "p"], ["plan", "predict", "partition"]),
         (["tonari", "bench", "s"], BENCH_S),
+        (["tonari", "plan", "i"], ["inplace"]),
+        (["tonari", "simulate", "h"], ["halo"]),
         (["tonari", "bench", "halo", "--st"], ["--stencil"]),
         (["tonari", "bench", "halo", "--stencil", ""], ["7", "125", "none"]),
         (["tonari", "bench", "moore:3:1", "--mpi", "o"], ["openmpi"]),

@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -56,15 +56,22 @@ Machine = Annotated[
         autocompletion=_machine_files,
     ),
 ]
-Pattern = Annotated[
-    str,
-    typer.Argument(
-        help="moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets, "
-        "one per line.",
-        show_default=False,
-        autocompletion=values(*GRIDS),
-    ),
-]
+
+
+def pattern_or(*commands: str) -> Any:
+    """A pattern; shells also offer the second words of commands that begin alike."""
+    return Annotated[
+        str,
+        typer.Argument(
+            help="moore:d:r, star:d:r, octant:d[:r], shells:d:r1,r2 or a file of offsets, "
+            "one per line.",
+            show_default=False,
+            autocompletion=values(*commands, *GRIDS),
+        ),
+    ]
+
+
+Pattern = pattern_or()
 OF_BLOCKS = ("alltoall", "allgather")
 Blocks = Annotated[
     str,
@@ -87,3 +94,15 @@ def one_of(option: str, word: str, known: Sequence[str]) -> None:
         raise typer.BadParameter(
             f"{option} is '{word}'; it must be {' or '.join(known)}" + did_you_mean(word, known)
         )
+
+
+def counts(text: str, option: str = "--ranks") -> list[int]:
+    """Several numbers with commas between them, each once."""
+    found = []
+    for word in text.split(","):
+        if not (word.isascii() and word.isdigit() and 0 < len(word) < 20 and int(word) > 0):
+            raise typer.BadParameter(
+                f"{option} has '{word}'; it must be whole numbers from 1 with commas between them"
+            )
+        found.append(int(word))
+    return list(dict.fromkeys(found))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tonari import output
-from tonari.commands.options import OF_BLOCKS, Blocks, Json, Machine, Mesh, Pattern, one_of
+from tonari.commands.options import OF_BLOCKS, Blocks, Json, Machine, Mesh, one_of, pattern_or
 from tonari.commands.plan_graph import GraphOptions, plan_graph
 from tonari.completion import values
 from tonari.core import core
@@ -33,6 +33,8 @@ STORAGE = (
     "which takes less memory."
 )
 STORAGES = ("separate", "alternate")
+
+Pattern = pattern_or("inplace")
 
 
 def register(app: typer.Typer) -> None:

@@ -14,7 +14,7 @@ import typer
 from tonari import machines, output
 from tonari.benchmark.plot import check_file
 from tonari.benchmark.summary import write_text
-from tonari.commands.options import OF_BLOCKS, Blocks, Json, Mesh, Pattern, one_of
+from tonari.commands.options import OF_BLOCKS, Blocks, Json, Mesh, Pattern, counts, one_of
 from tonari.commands.simulate import ALGORITHMS, ALL, GRAPH
 from tonari.completion import values
 from tonari.core import core
@@ -84,7 +84,7 @@ def predict_command(
         raise typer.BadParameter("--mesh goes with a pattern")
     one_of("--op", op, OF_BLOCKS)
     sizes = [parse_size(size, "--bytes") for size in bytes.split(",")]
-    counts = _counts(ranks or ("" if graph else DEFAULT_RANKS))
+    numbers = _counts(ranks or ("" if graph else DEFAULT_RANKS))
     asked = [core().current_name(name) for name in algorithms.split(",")] if algorithms else []
     if plot:
         check_file(plot)
@@ -97,7 +97,7 @@ def predict_command(
         return Task(path, read_machine(path, None), jobs[0].ranks, jobs)
 
     wanted = [machines.find(word) for word in machine or machines.names()]
-    tasks = [make(path, count) for path in dict.fromkeys(wanted) for count in counts or [None]]
+    tasks = [make(path, count) for path in dict.fromkeys(wanted) for count in numbers or [None]]
     kept = _with_room(tasks, named=bool(machine))
     points = predict(kept, sizes)
     rows = list(json_rows(points))
@@ -120,15 +120,10 @@ def predict_command(
 
 
 def _counts(text: str) -> list[int]:
-    found = []
-    for word in text.split(",") if text else []:
-        if not (word.isascii() and word.isdigit() and 0 < len(word) < 20 and int(word) > 0):
-            raise typer.BadParameter(
-                f"--ranks has '{word}'; it must be whole numbers from 1 with commas between them"
-            )
-        check_ranks(int(word))
-        found.append(int(word))
-    return list(dict.fromkeys(found))
+    found = counts(text) if text else []
+    for count in found:
+        check_ranks(count)
+    return found
 
 
 def _with_room(tasks: list[Task], *, named: bool) -> list[Task]:

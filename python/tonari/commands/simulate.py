@@ -10,7 +10,7 @@ import typer
 
 from tonari import output
 from tonari.benchmark.plot import check_file
-from tonari.commands.options import OF_BLOCKS, Blocks, Json, Machine, Mesh, Pattern, one_of
+from tonari.commands.options import OF_BLOCKS, Blocks, Json, Machine, Mesh, one_of, pattern_or
 from tonari.commands.plan import DIMS
 from tonari.core import core
 from tonari.simulation import (
@@ -39,7 +39,10 @@ SWEEP = (
     "Which algorithm is the fastest with 1/16 to 16 times o, L or G of the network, and where "
     "that turns."
 )
+EACH = " --every-rank runs each of them, and finds the same times."
 PLOT = "--sweep: draw times over factors (.png, .svg, .pdf)."
+
+Pattern = pattern_or("inplace", "halo")
 
 
 def register(app: typer.Typer) -> None:
@@ -76,7 +79,8 @@ def simulate(
 
     Plans are run event by event under LogGP: each rank has a processor and a
     network interface. On a torus where all ranks do the same at the same time,
-    one of them says what all do, to the bit.
+    one of them says what all do, to the bit. Other exchanges have commands of
+    their own: simulate inplace and simulate halo.
 
     Example:  tonari simulate moore:3:1 --ranks 1000000 --bytes 8
 
@@ -118,7 +122,27 @@ def simulate(
     if json:
         output.print_json(json_row(row) for row in rows)
     else:
-        show(title, rows, machine, [] if every_algorithm else left_out(jobs, rows))
+        show(title, rows, machine, [] if every_algorithm else left_out(jobs, rows), EACH)
+
+
+def simulate_and_print(
+    title: str,
+    jobs: list[Job],
+    model: Any,
+    machine: str,
+    *,
+    sweep: bool,
+    plot: Path | None,
+    json: bool,
+) -> None:
+    """What commands for one kind of exchange do with its jobs."""
+    if sweep:
+        return _sweep(title, jobs, model, machine, plot, json)
+    rows = simulate_jobs(jobs, model, False)
+    if json:
+        output.print_json(json_row(row) for row in rows)
+    else:
+        show(title, rows, machine)
 
 
 def _sweep(

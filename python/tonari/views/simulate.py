@@ -11,20 +11,29 @@ from tonari import machines, output
 from tonari.simulation import Row
 
 
-def show(title: str, rows: Sequence[Row], machine: str, left_out: Sequence[str] = ()) -> None:
+def show(
+    title: str,
+    rows: Sequence[Row],
+    machine: str,
+    left_out: Sequence[str] = (),
+    each: str = "",
+) -> None:
     """A table, and how it came about. left_out: algorithms that are impossible here, or not
-    expected to pay."""
+    expected to pay; each: what to say of running every rank."""
     console = output.console()
     if not rows:
         console.print("No algorithm is expected to pay here; name one with --algorithms.")
         return
-    job = rows[0].job
-    console.print(f"[bold]{escape(title)}[/]: {job.op or 'GOAL'} on {job.ranks:,} ranks\n")
-    table = output.table("algorithm", "block", "time", "events", "wall", "peak")
+    op, counts = rows[0].job.op or "GOAL", list(dict.fromkeys(row.job.ranks for row in rows))
+    on = " and ".join(f"{count:,}" for count in counts)
+    console.print(f"[bold]{escape(title)}[/]: {op} on {on} ranks\n")
+    several = ["ranks"] if counts[1:] else []
+    table = output.table("algorithm", *several, "block", "time", "events", "wall", "peak")
     for row in rows:
         name = row.job.algorithm + (f", {row.variant}" if row.variant else "")
         table.add_row(
             escape(name),
+            *([f"{row.job.ranks:,}"] if several else []),
             "" if row.job.bytes is None else output.short_size(row.job.bytes),
             output.time(row.simulation.predicted_us),
             f"{row.simulation.events:,}",
@@ -40,7 +49,7 @@ def show(title: str, rows: Sequence[Row], machine: str, left_out: Sequence[str] 
     if alike:
         console.print(
             f"\nOne rank stood for all in {alike} of {len(rows)} rows: all ranks do the same at the"
-            "\nsame time. --every-rank runs each of them, and finds the same times."
+            f"\nsame time.{each}"
         )
     console.print(
         "\nTimes are those of "

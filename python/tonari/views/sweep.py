@@ -19,7 +19,7 @@ def show(title: str, sweeps: Sequence[Sweep], machine: str) -> None:
     console = output.console()
     for sweep in sweeps:
         console.print(
-            f"[bold]{escape(title)}[/]: {sweep.op} on {sweep.ranks:,} ranks, blocks of "
+            f"[bold]{escape(title)}[/]: {sweep.op} on {sweep.ranks:,} ranks, {_sizes(sweep)} of "
             f"{output.size(sweep.bytes)}\n"
         )
         console.print(_table(sweep))
@@ -33,6 +33,11 @@ def show(title: str, sweeps: Sequence[Sweep], machine: str) -> None:
         )
         + ". Of each algorithm the fastest variant counts."
     )
+
+
+def _sizes(sweep: Sweep) -> str:
+    """Whose size it is."""
+    return "ghosts" if sweep.op == "halo" else "blocks"
 
 
 def _table(sweep: Sweep) -> Any:
@@ -101,5 +106,5 @@ def _panel(axis: Any, sweep: Sweep, parameter: str) -> list[str]:
     axis.set_xticks(factors, [factor_text(factor) for factor in factors])
     axis.set_xticks([], minor=True)
     axis.set(yscale="log", xlabel=f"times {parameter}", ylabel="µs")
-    axis.set_title(f"blocks of {output.short_size(sweep.bytes)}")
+    axis.set_title(f"{_sizes(sweep)} of {output.short_size(sweep.bytes)}")
     return missing
