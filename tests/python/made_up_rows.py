@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tonari.benchmark.presets import PRESETS, Run
+from tonari.halos import EXCHANGES
 from tonari.reproduce.papers.duymus import ALGORITHMS as MEANS
+from tonari.reproduce.papers.hofmann import ORDERS
 from tonari.reproduce.papers.traeff_setup import OURS
 
 Row = dict[str, Any]
@@ -34,8 +36,16 @@ def rows(arguments: Sequence[str], numbers: random.Random) -> list[Row]:
         return [{"dims": int(words[1])} | counts]
     if words[0] == "bench":
         return list(_measured(words, numbers))
+    if "--sweep" in words:
+        return list(_swept(words, numbers))
+    if words[:2] == ["simulate", "inplace"]:
+        return list(_simulated_in_place(words, numbers))
+    if words[:2] == ["simulate", "halo"]:
+        return list(_simulated_halos(words, numbers))
     if words[0] == "simulate":
-        return list((_swept if "--sweep" in words else _simulated)(words, numbers))
+        return list(_simulated(words, numbers))
+    if words[:2] == ["plan", "inplace"]:
+        return list(_swaps(int(given(words, "--ranks", "8")), numbers))
     if words[0] == "plan":
         return [{"algorithm": name, "rounds": numbers.randint(1, 2000)} for name in PLANNED]
     raise AssertionError(f"no rows are made up for tonari {' '.join(words)}")
@@ -60,6 +70,7 @@ def _measured(words: Sequence[str], numbers: random.Random) -> Iterator[Row]:
     ranks = int(given(words, "--hosts", given(words, "--ranks", "2")))
     for run in runs:
         about = {"pattern": run.pattern, "op": run.op, "ranks": ranks}
+        about["mpi"] = given(words, "--mpi", "openmpi")
         if run.setup:
             for function, algorithm in OURS:
                 yield about | {"function": function, "algorithm": algorithm} | _times(numbers)
@@ -80,6 +91,26 @@ def _simulated(words: Sequence[str], numbers: random.Random) -> Iterator[Row]:
         for name in given(words, "--algorithms", "native,torus").split(","):
             time = numbers.uniform(1, 1000)
             yield {"algorithm": name, "bytes": int(size), "predicted_us": time}
+
+
+def _simulated_in_place(words: Sequence[str], numbers: random.Random) -> Iterator[Row]:
+    for ranks in given(words, "--ranks", "64").split(","):
+        for name in ("native", *ORDERS):
+            yield {"algorithm": name, "ranks": int(ranks), "predicted_us": numbers.uniform(1, 1000)}
+
+
+def _simulated_halos(words: Sequence[str], numbers: random.Random) -> Iterator[Row]:
+    for size in given(words, "--size", "64").split(","):
+        for name in EXCHANGES:
+            yield {"algorithm": name, "size": int(size), "predicted_us": numbers.uniform(1, 1000)}
+
+
+def _swaps(ranks: int, numbers: random.Random) -> Iterator[Row]:
+    for name in ORDERS:
+        for rank in range(ranks):
+            for partner in range(rank, ranks):
+                pair = {"rank": rank, "partner": partner, "step": numbers.randint(1, 13)}
+                yield {"algorithm": name, "ranks": ranks} | pair
 
 
 def _swept(words: Sequence[str], numbers: random.Random) -> Iterator[Row]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import sys
 from html import unescape
 from pathlib import Path
 from unittest import mock
@@ -18,12 +19,14 @@ from made_up_rows import rows
 from terminal import interrupted_when
 from tonari.errors import INTERNAL, Error
 from tonari.interruptible import Interrupted
+from tonari.reproduce import make as making
 from tonari.reproduce import papers, published
 from tonari.reproduce import run as running
 from tonari.reproduce.figures import AGREES, DIFFERS, RAN, SHAPE, Here, Step
 from tonari.reproduce.keep import Keep
 from tonari.reproduce.outcome import FAILED, LEFT_OUT, outcome
 from tonari.reproduce.report import page as pages
+from tonari.reproduce.report.front import lacking
 from tonari.reproduce.report.plots import drawings, sweep_drawings
 from tonari.reproduce.run import Made, plan, run
 
@@ -51,6 +54,7 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
     monkeypatch.setattr(running, "call", made_up)
     monkeypatch.setattr(pages, "plotly", lambda: "")
+    monkeypatch.setattr(making, "check_plotly", lambda: None)
     return calls
 
 
@@ -71,7 +75,8 @@ def test_each_figure_has_a_verdict_that_follows_its_numbers(paper, figure, short
     assert all(one.kind in KINDS and one.sentence.endswith(".") for one in found)
     assert len({one.sentence for one in found}) > 1
     assert all(point.how and point.y > 0 for one in found for point in one.points)
-    names = [step.name for step in (*of(paper, figure, here, 0).steps,)]
+    with mock.patch("tonari.reproduce.papers.hoefler_stencils.write_random"):
+        names = [step.name for step in (*figure.steps(here), *figure.sweeps(here))]
     assert len(names) == len(set(names))
 
 
@@ -140,10 +145,17 @@ def test_what_was_interrupted_goes_on_where_it_was(tmp_path, here, called, monke
 
 
 def reproduce(folder: Path, *arguments: str, status: int = 0) -> tuple[list[dict], str]:
-    """The rows of the short form, and the page without marks."""
-    done = call("reproduce", "--short", "--json", "--folder", str(folder), *arguments)
-    assert done.returncode == status, done.stderr
-    return json.loads(done.stdout), (folder / "report.html").read_text(encoding="utf-8")
+    """The rows of the short form, and then the page."""
+    words = ("reproduce", "--short", "--folder", str(folder), *arguments)
+    rows, page = call(*words, "--json"), call(*words)
+    assert rows.returncode == page.returncode == status, rows.stderr + page.stderr
+    return json.loads(rows.stdout), (folder / "report.html").read_text(encoding="utf-8")
+
+
+def told(row: dict, page: str) -> bool:
+    """Whether the page has all that the row's sentence says."""
+    said = re.sub(r" ?And \d+ more, in the report\.$", "", row["sentence"])
+    return bool(said) and all(part in unescape(page) for part in re.split(r"(?<=\.) ", said))
 
 
 needs_build = pytest.mark.skipif(not CONFIG.is_file(), reason="there is no build")
@@ -154,8 +166,7 @@ def test_the_report_has_every_sentence_and_needs_no_other_file(tmp_path, called)
     found, page = reproduce(tmp_path)
     text = unescape(page)
     assert [row["figure"] for row in found] == [figure.number for _, figure in FIGURES]
-    for row in found:
-        assert row["sentence"] and row["sentence"] in text
+    assert all(told(row, page) for row in found)
     for paper in PAPERS:
         assert paper.claimed in text and paper.beyond in text
         assert all(one.reason in text for one in paper.unmade)
@@ -176,7 +187,7 @@ def test_a_row_that_is_changed_by_hand_changes_the_sentence(tmp_path, called):
     assert len(called) == count
     changed = [a["figure"] for a, b in zip(after, before, strict=True) if a != b]
     assert changed == ["Figure 10"]
-    assert after[1]["sentence"] in unescape(page) and before[1]["sentence"] not in unescape(page)
+    assert told(after[1], page) and not told(before[1], page)
 
 
 @needs_build
@@ -184,7 +195,7 @@ def test_a_step_that_fails_is_red_and_named_and_the_rest_stands(tmp_path, called
     made_up = running.call
 
     def failing(arguments: list[str]) -> list[dict]:
-        if "star:4:1" in arguments:
+        if "star:4:1" in arguments and "--sweep" not in arguments:
             raise Error("the machine has no room", INTERNAL)
         return made_up(arguments)
 
@@ -210,8 +221,13 @@ def test_without_an_mpi_what_ran_is_left_out_and_said(tmp_path, called):
     assert kinds["traeff-2016 Figure 2"] in KINDS and kinds["hoefler-2012 Figure 9"] in KINDS
     assert not any(step.how == RAN for one in made for step in one.steps)
     page = pages.page(PAPERS, found, here, "")
-    assert "The build has no MPI" in page and "There are no hosts" in page
+    assert "The build has no MPI" in page
     assert "There is no GPU" in page and page.count(": the build has no MPI") >= 2
+
+
+def test_help_names_the_papers():
+    said = printed(call("reproduce", "--help"))
+    assert "Usage: tonari reproduce [OPTIONS] [PAPER...]\n" in said and "]...]" not in said
 
 
 def test_mistakes_are_one_sentence(tmp_path):
@@ -228,7 +244,7 @@ def test_the_short_form_is_complete_and_nothing_in_it_fails(tmp_path):
     assert [row["figure"] for row in found] == [figure.number for _, figure in FIGURES]
     assert {row["outcome"] for row in found} <= KINDS | {LEFT_OUT}
     assert not any(row["failed"] for row in found)
-    assert all(row["sentence"] in unescape(page) for row in found)
+    assert all(told(row, page) for row in found)
     assert "Plotly.newPlot" in page and len(page) > 1_000_000
 
 
@@ -242,10 +258,60 @@ def test_ctrl_c_ends_it_in_one_sentence(tmp_path):
     assert "Traceback" not in said
 
 
-def test_a_page_without_plotly_says_how_to_get_it(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "plotly.offline", None)
-    with pytest.raises(Error, match="the report needs plotly"):
-        pages.plotly()
+@pytest.fixture
+def without_plotly(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("plotly", "plotly.offline"):
+        monkeypatch.setitem(sys.modules, module, None)
+
+
+@needs_build
+def test_without_plotly_nothing_is_measured_for_a_report(tmp_path, without_plotly, monkeypatch):
+    monkeypatch.setattr(running, "call", mock.Mock())
+    refused(call("reproduce", "--short", "--folder", str(tmp_path)), "the report needs plotly")
+    assert not running.call.called and not list(tmp_path.iterdir())
+
+
+@needs_build
+def test_rows_for_programs_need_no_plotly(tmp_path, called, monkeypatch):
+    monkeypatch.setattr(making, "check_plotly", mock.Mock(side_effect=AssertionError))
+    done = call("reproduce", "hoefler", "--short", "--json", "--folder", str(tmp_path))
+    assert len(json.loads(printed(done))) == 5 and "written" not in done.stderr
+    assert called and not (tmp_path / "report.html").exists()
+
+
+@needs_build
+def test_fresh_makes_its_own_rows_again_and_leaves_other_files(tmp_path, called):
+    other = tmp_path / "thesis.json"
+    other.write_text("mine")
+    reproduce(tmp_path, "hoefler")
+    count = len(called)
+    call("reproduce", "hoefler", "--short", "--fresh", "--folder", str(tmp_path))
+    assert len(called) == 2 * count and other.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "mpis, root, sentence",
+    [
+        (("openmpi",), True, "The build has one MPI, openmpi"),
+        (("openmpi", "mpich"), False, "There are no hosts, which only root can make"),
+        (("mpich",), True, "There are no hosts, which Open MPI starts ranks on"),
+        ((), False, "The build has no MPI"),
+    ],
+)
+def test_what_the_machine_lacks_is_said_on_the_first_page(mpis, root, sentence):
+    said = lacking(Here(mpis=mpis, root=root, gpu=True))
+    assert any(line.startswith(sentence) for line in said)
+    assert lacking(Here(mpis=("openmpi", "mpich"), root=True, gpu=True, matrices=Path())) == []
+
+
+def test_with_root_ranks_run_between_hosts_and_a_second_mpi_stands_beside(tmp_path):
+    figure = PAPERS[0].figures[1]
+    names = [step.name for step in figure.steps(Here(mpis=("openmpi", "mpich"), root=True))]
+    assert "bench moore:3:1 on 27 hosts" in names
+    assert any(name.endswith("by mpich") for name in names)
+    one = outcome(of(PAPERS[0], figure, Here(mpis=("openmpi", "mpich"), root=True), 5))
+    assert {"moore:3:1 on 27 ranks", "moore:3:1 on 2 ranks, mpich"} <= {p.panel for p in one.points}
+    assert not any("host" in step.name for step in figure.steps(Here(mpis=("openmpi",))))
 
 
 def test_commands_print_their_readable_form(tmp_path, called):
@@ -253,3 +319,16 @@ def test_commands_print_their_readable_form(tmp_path, called):
         pytest.skip("there is no build")
     shown = printed(call("reproduce", "hoefler", "--short", "--folder", str(tmp_path)))
     assert "Hoefler and Schneider 2012" in shown and "Of 5 figures and tables" in shown
+
+
+SCALE = ["traeff-2016", "hoefler-2012", "duymus-2021", "hofmann-2013", "zhao-2021"]
+
+
+@pytest.mark.parametrize("key", SCALE)
+def test_each_paper_has_sweeps_beside_its_claims_about_scale(key, here):
+    (paper,) = (paper for paper in PAPERS if paper.key == key)
+    sweeps = [sweep for figure in paper.figures for sweep in figure.sweeps(here)]
+    assert sweeps and all(sweep.arguments[-1] == "--sweep" for sweep in sweeps)
+    for figure in paper.figures:
+        simulates = any(step.how == "simulated" for step in figure.steps(here))
+        assert not simulates or figure.sweeps(here) or figure.number in ("Figure 4", "Figure 7")

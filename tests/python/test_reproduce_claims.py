@@ -10,6 +10,7 @@ import pytest
 from tonari.reproduce import claims
 from tonari.reproduce.claims import Check, Missing
 from tonari.reproduce.figures import AGREES, DIFFERS, SHAPE, Point
+from tonari.reproduce.sweeps import swept
 
 CASES = 200
 
@@ -87,6 +88,7 @@ def test_the_worst_check_decides_and_comes_first(numbers):
         found = claims.verdict(checks, "Because.")
         assert found.kind == max(kinds, key=claims.KINDS.index)
         assert found.reason == ("" if found.kind == AGREES else "Because.")
+        assert sorted(found.claims) == sorted((c.kind, c.sentence) for c in checks)
         worst = kinds.index(found.kind)
         assert f"Claim {worst}." in found.sentence
         if len(checks) > 6:
@@ -100,3 +102,42 @@ def test_numbers_that_are_missing_are_named():
         claims.value([Point("panel", "native", 8, 1.0)], "panel", "torus", 8)
     with pytest.raises(Missing, match="no numbers for torus in panel"):
         claims.of_panel([], "panel", "torus")
+
+
+def test_bounds_and_reductions(numbers):
+    for _ in range(CASES):
+        there, here = numbers.randint(1, 9), numbers.randint(1, 9)
+        assert claims.at_most("steps", there, here, "").kind == (
+            AGREES if here <= there else DIFFERS
+        )
+        there, here = numbers.uniform(20, 90), numbers.uniform(-50, 100)
+        near = AGREES if abs(there - here) <= 10 else SHAPE if here > 0 else DIFFERS
+        assert claims.less("time", there, here).kind == near
+
+
+def test_claims_are_counted_in_words():
+    checks = [Check(kind, "It is.") for kind in (AGREES, SHAPE, SHAPE, DIFFERS)]
+    assert claims.verdict(checks).head == "Of 4 claims, 1 agrees, 2 agree in shape and 1 differs."
+    assert claims.verdict(checks[:1]).sentence == "It is."
+    assert claims.most("it wins", 50, [True, True, False]).kind == AGREES
+    assert claims.most("it wins", 50, [True, False]).kind == DIFFERS
+    assert claims.less("time", 40, -24.2).sentence == ("time: 24 % more here, 40 % less published.")
+    assert claims.within("time", 5, 30, 0.2).sentence == (
+        "time: as much here, 5 to 30 % less published."
+    )
+
+
+def test_a_sweep_says_who_wins_beyond_each_turn():
+    about = {"kind": "time", "ranks": 480, "fastest": True}
+    rows = [about | {"parameter": p, "factor": f, "algorithm": "torus"}
+            for p in "oLG" for f in (1 / 16, 1, 16)]  # fmt: skip
+    turns = [("L", 4.8, "torus", "native"), ("o", 0.25, "native", "torus")]
+    rows += [
+        {"kind": "turn", "parameter": p, "factor": f, "instead_of": before, "algorithm": after}
+        for p, f, before, after in turns
+    ]
+    assert swept("moore:3:1, 8 B", rows).sentence == (
+        "moore:3:1, 8 B, on 480 ranks: torus is the fastest on the model's machine. "
+        "Below 1/4.0 of the overhead, native is. Above 4.8 times the latency, native is. "
+        "Time per byte from 1/16 of it to 16 times changes nothing."
+    )

@@ -12,9 +12,13 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from built import more
+from tonari import __version__
+from tonari.reproduce import papers
+from tonari.reproduce.report import page as report_page
 
 SOURCE = Path(__file__).resolve().parents[2]
 SITE = SOURCE / "tools/site"
@@ -23,6 +27,7 @@ sys.path[:0] = [str(SITE), str(SOURCE / "tools")]
 import build_site  # noqa: E402
 import c_header  # noqa: E402
 import cpp_header  # noqa: E402
+import five_papers  # noqa: E402
 import llms  # noqa: E402
 import pictures  # noqa: E402
 import prose  # noqa: E402
@@ -318,3 +323,40 @@ def test_the_reference_of_python_has_all_that_is_public(gathered: Path) -> None:
     ]
     assert set(re.findall(r"^## (\w+)$", text, re.M)) == {*names} - {"mpi_kind", "library_path"}
     assert "start_with(send: Any, recv: Any) -> None\n    Starts the exchange" in text
+
+
+def report_of(some: list[Any], version: str, more: str = "") -> str:
+    return "\n".join(
+        [report_page.version_line(version), *map(report_page.paper_heading, some), more]
+    )
+
+
+def test_only_a_whole_report_of_this_version_is_beside_the_pages(tmp_path: Path) -> None:
+    here, all_papers = tmp_path / "report.html", papers.papers()
+    assert not five_papers.whole(here)
+    for text, whole in (
+        (report_of(all_papers, __version__), True),
+        (report_of(all_papers[:2], __version__), False),
+        (report_of(all_papers, "0.0.0"), False),
+        (report_of(all_papers, __version__, '<p class="failed-text">no room</p>'), False),
+    ):
+        here.write_text(text, encoding="utf-8")
+        assert five_papers.whole(here) == whole
+
+
+def test_without_a_report_one_is_simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+
+    def simulated(some: list[Any], here: Any, folder: Path) -> None:
+        made.append(here.mpis)
+        folder.mkdir()
+        (folder / "report.html").write_text("simulated")
+
+    monkeypatch.setattr("tonari.reproduce.make.make", simulated)
+    five_papers.write(tmp_path, tmp_path)
+    assert made == [()] and (tmp_path / five_papers.NAME).read_text() == "simulated"
+    finished = tmp_path / "reproduce/report.html"
+    finished.parent.mkdir()
+    finished.write_text(report_of(papers.papers(), __version__), encoding="utf-8")
+    five_papers.write(tmp_path, tmp_path)
+    assert len(made) == 1 and (tmp_path / five_papers.NAME).read_text() == finished.read_text()

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Annotated
 import typer
 
 from tonari import output
-from tonari.commands.options import Json, Mpi
+from tonari.commands.options import Mpi
 from tonari.completion import values
 from tonari.errors import ARGUMENT, INTERNAL, Error
 from tonari.reproduce import papers as library
@@ -37,7 +36,7 @@ def reproduce(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PAPER]...",
+            metavar="PAPER...",
             help="Only these: " + ", ".join(library.MODULES) + ".",
             show_default=False,
             autocompletion=values(*library.MODULES),
@@ -57,7 +56,10 @@ def reproduce(
     matrices: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help=MATRICES, show_default=False)
     ] = None,
-    json: Json = False,
+    json: Annotated[
+        bool,
+        typer.Option("--json", help="A row for each figure, for programs, and no report."),
+    ] = False,
 ) -> None:
     """Makes the figures of five papers again, and says where they agree.
 
@@ -71,14 +73,12 @@ def reproduce(
     """
     chosen = _chosen(names or [])
     here = look(short, mpi, matrices, folder)
-    if fresh:
-        shutil.rmtree(folder, ignore_errors=True)
-    outcomes = make(chosen, here, folder)
+    outcomes = make(chosen, here, folder, report=not json, fresh=fresh)
     if json:
         output.print_json([one.row() for one in outcomes])
     else:
         show(outcomes)
-    print(f"written: {folder / REPORT}", file=sys.stderr)
+        print(f"written: {folder / REPORT}", file=sys.stderr)
     failed = [
         f"{one.paper.key} {one.figure.number} {step}" for one in outcomes for step in one.failed
     ]

@@ -11,6 +11,7 @@ from tonari.reproduce.figures import AGREES, DIFFERS, SHAPE, Point, Verdict
 KINDS = (AGREES, SHAPE, DIFFERS)
 NEAR = 1.25  # so far may a time or a ratio lie from the published one and still agree
 EQUAL = 1.05  # closer than this, neither of two wins
+POINTS = 10  # so many percentage points may a reduction lie from the published one and still agree
 
 
 class Missing(Exception):
@@ -77,11 +78,52 @@ def wins(what: str, winner: str, other: str, own: float) -> Check:
     return Check(DIFFERS, f"{what}: {winner} is {times(own)} as fast as {other}, and loses.")
 
 
-def more(what: str, published: float, own: float, unit: str) -> Check:
-    """The paper says that it is more than a number."""
-    kind, word = (AGREES, "more") if own > published else (DIFFERS, "not more")
-    there = f"{word} than the {number(published)} {unit} published"
+def more(what: str, published: float, own: float, words: str) -> Check:
+    """The paper says it in words, which the published number stands for: so many times as fast, or
+    more."""
+    kind = AGREES if own > published else DIFFERS
+    there = f"published are {words}, read as more than {number(published)}"
+    return Check(kind, f"{what}: {times(own)} here; {there}.")
+
+
+def most(what: str, percents: float, cases: Sequence[bool]) -> Check:
+    """The paper says that it is so in most cases, in more than so many percent of them."""
+    count, whole = sum(cases), len(cases)
+    kind = AGREES if 100 * count > percents * whole else DIFFERS
+    return Check(kind, f"{what}: in {count} of {whole} cases here, in most of them published.")
+
+
+def at_most(what: str, published: float, own: float, unit: str) -> Check:
+    """The paper gives a bound."""
+    kind, word = (AGREES, "no more") if own <= published else (DIFFERS, "more")
+    there = f"{word} than the {number(published)} published"
     return Check(kind, f"{what}: {number(own)} {unit} here, {there}.")
+
+
+def less(what: str, published: float, own: float) -> Check:
+    """So many percent less. The shape is that it is less at all."""
+    sentence = f"{what}: {_saving(own)} here, {round(published)} % less published."
+    close = abs(own - published) <= POINTS
+    return Check(AGREES if close else SHAPE if own > 0 else DIFFERS, sentence)
+
+
+def within(what: str, low: float, high: float, own: float) -> Check:
+    """A reduction in percent that the paper gives as a range."""
+    kind = AGREES if low <= own <= high else SHAPE if own > 0 else DIFFERS
+    return Check(kind, f"{what}: {_saving(own)} here, {low:.0f} to {high:.0f} % less published.")
+
+
+def _saving(own: float) -> str:
+    """39 % less, 24 % more, as much"""
+    percents = round(own)
+    if not percents:
+        return "as much"
+    return f"{percents} % less" if percents > 0 else f"{-percents} % more"
+
+
+def percent(factor: float) -> float:
+    """So much less time takes who is so many times as fast."""
+    return 100 * (1 - 1 / factor)
 
 
 def holds(what: str, cases: Sequence[bool]) -> Check:
@@ -122,19 +164,35 @@ def verdict(checks: Sequence[Check], reason: str = "", shown: int = 6) -> Verdic
     first; the reason is said only where something does not agree."""
     if not checks:
         raise Missing("there is no number to judge")
-    worst = max(KINDS.index(check.kind) for check in checks)
-    counts = [sum(check.kind == kind for check in checks) for kind in KINDS]
+    ordered = sorted(checks, key=lambda check: -KINDS.index(check.kind))
+    head = f"Of {len(checks)} claims, {_counted(checks)}." if len(checks) > 1 else ""
+    rest = len(ordered) - shown
+    tail = f"And {rest} more, in the report." if rest > 0 else ""
+    told = [head, *(check.sentence for check in ordered[:shown]), tail]
+    worst = ordered[0].kind
+    return Verdict(
+        worst,
+        " ".join(filter(None, told)),
+        "" if worst == AGREES else reason,
+        head,
+        tuple((check.kind, check.sentence) for check in ordered),
+    )
+
+
+def _counted(checks: Sequence[Check]) -> str:
+    """2 agree, 3 agree in shape and 1 differs"""
+    counts = [(sum(check.kind == kind for check in checks), kind) for kind in KINDS]
     told = [
         f"{count} {kind.replace('s', '', 1) if count > 1 else kind}"
-        for count, kind in zip(counts, KINDS, strict=True)
+        for count, kind in counts
         if count
     ]
-    head = f"Of {len(checks)} claims, {' and '.join(told)}. " if len(checks) > 1 else ""
-    ordered = sorted(checks, key=lambda check: -KINDS.index(check.kind))
-    rest = len(ordered) - shown
-    tail = f" And {rest} more, in the table below." if rest > 0 else ""
-    sentence = head + " ".join(check.sentence for check in ordered[:shown]) + tail
-    return Verdict(KINDS[worst], sentence, reason if worst else "")
+    return listed(told)
+
+
+def listed(words: Sequence[str]) -> str:
+    """a, b and c"""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
 
 
 def side(factor: float) -> int:
@@ -146,7 +204,8 @@ def side(factor: float) -> int:
 
 def times(factor: float) -> str:
     """3.7 times, 0.84 times"""
-    return f"{factor:.1f} times" if factor >= 1.95 else f"{factor:.2f} times"
+    digits = 0 if factor >= 99.5 else 1 if factor >= 1.95 else 2
+    return f"{factor:.{digits}f} times"
 
 
 def number(amount: float) -> str:

@@ -24,10 +24,15 @@ class Here:
 
     short: bool = False  # small sizes, for two minutes
     mpis: tuple[str, ...] = ("openmpi",)  # of the build; the first one runs most
-    root: bool = False  # hosts as network namespaces
+    root: bool = False  # network namespaces can be made, which are hosts
     gpu: bool = False
     matrices: Path | None = None  # a folder of Matrix Market files, which no paper's can be shipped
     scratch: Path = Path("build/reproduce")  # where inputs that are made up may be written
+
+    @property
+    def hosts(self) -> bool:
+        """Whether ranks can run on hosts of their own: Open MPI starts them there."""
+        return self.root and "openmpi" in self.mpis
 
     def matrix(self, name: str) -> Path | None:
         """The file of this matrix, plain or packed."""
@@ -81,6 +86,8 @@ class Verdict:
     kind: str  # AGREES, SHAPE or DIFFERS
     sentence: str
     reason: str = ""  # why it differs, or agrees in shape only
+    head: str = ""  # how many claims are of which kind; empty for one claim
+    claims: tuple[tuple[str, str], ...] = ()  # kind and sentence of each, the worst first
 
 
 @dataclass(frozen=True)
@@ -92,6 +99,7 @@ class Plot:
     log_x: bool = True
     log_y: bool = True
     bars: bool = False  # instead of lines, for x that are words
+    matrix: bool = False  # a cell for each series and x, with its number
 
 
 @dataclass(frozen=True)

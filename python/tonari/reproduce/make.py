@@ -12,20 +12,33 @@ from tonari.reproduce.figures import Here, Paper
 from tonari.reproduce.here import machine
 from tonari.reproduce.keep import Keep
 from tonari.reproduce.outcome import Outcome, outcome
-from tonari.reproduce.report.page import page
-from tonari.reproduce.run import plan, run
+from tonari.reproduce.report.page import check_plotly, page
+from tonari.reproduce.run import forget, plan, run
 
 REPORT = "report.html"
 
 
-def make(papers: Sequence[Paper], here: Here, folder: Path) -> list[Outcome]:
-    """The outcome of each figure. Rows are kept in the folder, and the report is written there."""
+def make(
+    papers: Sequence[Paper],
+    here: Here,
+    folder: Path,
+    *,
+    report: bool = True,
+    fresh: bool = False,
+) -> list[Outcome]:
+    """The outcome of each figure. Rows are kept in the folder, and the report is written there,
+    unless none is wanted. fresh: rows that are kept already are made again."""
+    if report:
+        check_plotly()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Error(f"cannot make {folder}: {error.strerror}", FILE) from None
-    made = plan(papers, here)
-    run(made, Keep(folder))
+    made, keep = plan(papers, here), Keep(folder)
+    if fresh:
+        forget(made, keep)
+    run(made, keep)
     outcomes = [outcome(one) for one in made]
-    write_text(page(papers, outcomes, here, machine(here)), folder / REPORT)
+    if report:
+        write_text(page(papers, outcomes, here, machine(here)), folder / REPORT)
     return outcomes

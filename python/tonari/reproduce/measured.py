@@ -17,10 +17,10 @@ def first_mpi(here: Here) -> str:
     return here.mpis[0]
 
 
-def effort(here: Here) -> tuple[str, ...]:
-    """How long one size of one pattern is timed."""
+def effort(here: Here, mpi: str = "") -> tuple[str, ...]:
+    """How long one size of one pattern is timed, and by which MPI."""
     rounds, seconds = ("5", "0.1") if here.short else ("200", "1.5")
-    return ("--rounds", rounds, "--max-time", seconds, "--mpi", first_mpi(here))
+    return ("--rounds", rounds, "--max-time", seconds, "--mpi", mpi or first_mpi(here))
 
 
 def preset(here: Here, name: str, *more: str, ranks: int = 2, seconds: float = 30.0) -> Step:
@@ -29,10 +29,13 @@ def preset(here: Here, name: str, *more: str, ranks: int = 2, seconds: float = 3
     return Step(f"bench {name} on {ranks} ranks", call, RAN, seconds)
 
 
-def bench(here: Here, pattern: str, *more: str, ranks: int = 2, seconds: float = 5.0) -> Step:
+def bench(
+    here: Here, pattern: str, *more: str, ranks: int = 2, seconds: float = 5.0, mpi: str = ""
+) -> Step:
     """One pattern, where a preset has too many."""
-    call = ("bench", pattern, "--ranks", str(ranks), *more, *effort(here))
-    return Step(" ".join(["bench", pattern, *more]), call, RAN, seconds)
+    call = ("bench", pattern, "--ranks", str(ranks), *more, *effort(here, mpi))
+    by = [f"by {mpi}"] if mpi else []
+    return Step(" ".join(["bench", pattern, *more, *by]), call, RAN, seconds)
 
 
 def simulate(pattern: str, ranks: int, sizes: str, algorithms: str, *more: str) -> Step:
@@ -56,6 +59,11 @@ def sweep(pattern: str, ranks: int, size: str, *more: str) -> Step:
     """Where it turns, over overhead, latency and time per byte."""
     call = ("simulate", pattern, "--ranks", str(ranks), "--bytes", size, *more, "--sweep")
     return Step(f"{pattern}, {size} B", call, SIMULATED, 6.0)
+
+
+def sweep_of(name: str, *words: str) -> Step:
+    """The same of any other call of `tonari simulate`."""
+    return Step(name, ("simulate", *words, "--sweep"), SIMULATED, 6.0)
 
 
 def timed_at(row: Mapping[str, Any], panel: str, series: str, x: float) -> Point:

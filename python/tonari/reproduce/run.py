@@ -55,6 +55,13 @@ def _planned(paper: Paper, figure: Figure, here: Here) -> Made:
         return Made(paper, figure, left_out=str(reason))
 
 
+def forget(made: Sequence[Made], keep: Keep) -> None:
+    """Removes the rows of these steps, and nothing else of the folder."""
+    for one in made:
+        for step in (*one.steps, *one.sweeps):
+            keep.path(one.key, step).unlink(missing_ok=True)
+
+
 def run(made: Sequence[Made], keep: Keep) -> None:
     """Runs what is not kept. A step that fails is named, and the others go on."""
     tasks = [(one, step) for one in made for step in (*one.steps, *one.sweeps)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
-from tonari.output import short_size
 from tonari.reproduce.figures import Rows
 
 PARAMETERS = {"o": "overhead", "L": "latency", "G": "time per byte"}
@@ -18,7 +18,7 @@ Row = Mapping[str, Any]
 class Sweep:
     """One pattern and size, over the parameters of a network."""
 
-    name: str
+    name: str  # with the size
     times: Rows
     sentence: str
 
@@ -30,9 +30,9 @@ def swept(name: str, rows: Rows) -> Sweep:
     if not times:
         return Sweep(name, [], f"{name}: nothing was simulated.")
     at_one = next(row for row in times if row["factor"] == 1 and row["fastest"])
-    about = f"{short_size(at_one['bytes'])} on {at_one['ranks']:,} ranks"
-    head = f"{name}, {about}: {at_one['algorithm']} is the fastest on the model's machine."
-    told = [_turn(row) for row in sorted(turns, key=lambda row: row["factor"])]
+    where = f"{name}, on {at_one['ranks']:,} ranks"
+    head = f"{where}: {at_one['algorithm']} is the fastest on the model's machine."
+    told = [_turn(row) for row in sorted(turns, key=lambda row: abs(log(row["factor"])))]
     least, most = (f([row["factor"] for row in times]) for f in (min, max))
     still = [word for key, word in PARAMETERS.items() if key not in {t["parameter"] for t in turns}]
     if still:
@@ -42,10 +42,11 @@ def swept(name: str, rows: Rows) -> Sweep:
 
 
 def _turn(row: Row) -> str:
-    """A sentence."""
+    """A sentence, seen from the model's machine: who is the fastest beyond the turn."""
     word, factor = PARAMETERS[row["parameter"]], row["factor"]
-    times = f"{factor:.1f} times" if factor >= 1 else f"1/{1 / factor:.1f} of"
-    return f"With {times} the {word}, {row['algorithm']} takes over from {row['instead_of']}."
+    if factor >= 1:
+        return f"Above {factor:.1f} times the {word}, {row['algorithm']} is."
+    return f"Below 1/{1 / factor:.1f} of the {word}, {row['instead_of']} is."
 
 
 def _listed(words: list[str]) -> str:

@@ -14,10 +14,11 @@ from tonari.reproduce.report.front import counted
 def show(outcomes: Sequence[Outcome]) -> None:
     """A table by paper; the sentences are in the report."""
     console = output.console()
+    width = max(len(one.figure.number) for one in outcomes) + 2
     for paper, some in groupby(outcomes, key=lambda one: one.paper):
         console.print(f"{paper.authors} {paper.year}", soft_wrap=True)
         for one in some:
             console.print(
-                f"  {one.figure.number:<12}{one.kind:<16}{one.figure.title}", soft_wrap=True
+                f"  {one.figure.number:<{width}}{one.kind:<17}{one.figure.title}", soft_wrap=True
             )
     console.print(counted(outcomes), soft_wrap=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from tonari.reproduce import measured
-from tonari.reproduce.claims import AGREES, DIFFERS, SHAPE, Check, Missing, claimed, verdict
+from tonari.reproduce.claims import Missing, claimed, less, percent, verdict, within
 from tonari.reproduce.figures import RAN, Figure, Here, Plot, Point, Published, Rows, Step, Verdict
 from tonari.reproduce.measured import ratios, timed_at
 from tonari.reproduce.papers.hoefler_stencils import AUTO, IRECV, PLAIN
@@ -15,17 +15,7 @@ from tonari.reproduce.papers.traeff_measured import SIZE_OF_BLOCK, of_bench
 
 MATRICES = {"aug2dc": "aug2dc", "Andrews": "andrews", "tube2": "tube2"}  # files: the paper's names
 MADE_UP = "made-up mesh with links"
-
-
-def percent(factor: float) -> float:
-    """So much less time takes who is so many times as fast."""
-    return 100 * (1 - 1 / factor)
-
-
-def within(what: str, low: float, high: float, own: float) -> Check:
-    """A reduction that the paper gives as a range."""
-    kind = AGREES if low <= own <= high else SHAPE if own > 0 else DIFFERS
-    return Check(kind, f"{what}: {own:.0f} % here, {low:.0f} to {high:.0f} % published.")
+WRF_RANKS = 16  # 512 cores with 32 threads a process
 
 
 def _steps_12(here: Here) -> Sequence[Step]:
@@ -44,10 +34,10 @@ def _judge_12(published: Sequence[Published], points: Sequence[Point]) -> Verdic
     for panel in dict.fromkeys(point.panel for point in points):
         saved = [percent(factor) for factor in ratios(points, panel, IRECV, AUTO).values()]
         mean = sum(saved) / len(saved)
-        low = claimed(published, "average, least")
-        most = claimed(published, "most")
-        checks.append(within(f"{panel}, at most", low, most, max(saved)))
-        checks.append(within(f"{panel}, on average", low, most, mean))
+        low, high = (claimed(published, f"average, {end}") for end in ("least", "most"))
+        ranks = panel.partition(" on ")[2]
+        checks.append(less(f"{ranks}, at most", claimed(published, "most"), max(saved)))
+        checks.append(within(f"{ranks}, on average", low, high, mean))
     return verdict(checks, "Only the exchange ran, among ranks that share one machine's cores.")
 
 
@@ -61,6 +51,7 @@ FIGURE_12 = Figure(
     judge=_judge_12,
     plot=SIZE_OF_BLOCK,
     note=PLAIN + "The model itself is not run: its exchange is, on a mesh with sides of its sizes.",
+    sweeps=lambda here: [measured.sweep("star:2:1", WRF_RANKS, "1560", "--mesh")],
 )
 
 
@@ -77,6 +68,19 @@ def _steps_13(here: Here) -> Sequence[Step]:
     return steps or [Step("bench spmv, made up", ("bench", "spmv", *more), RAN, 10)]
 
 
+def _sweeps_13(here: Here) -> Sequence[Step]:
+    """The messages of a product of many ranks, where there is a matrix that was partitioned."""
+    folder = here.matrices / "comm512" if here.matrices else None
+    files = (
+        [file for name in MATRICES for file in sorted(folder.glob(f"{name}.*"))] if folder else []
+    )
+    words = ("--bytes", "8", "--algorithms", "native,coloring,tree")
+    return [
+        measured.sweep_of(f"{file.name.partition('.')[0]}, 8 B", "--graph", str(file), *words)
+        for file in files[:1]
+    ]
+
+
 def _points_13(rows: Mapping[str, Rows]) -> Sequence[Point]:
     return [
         timed_at(row, row["matrix"], row["candidate"], row["ranks"])
@@ -88,7 +92,7 @@ def _points_13(rows: Mapping[str, Rows]) -> Sequence[Point]:
 def _judge_13(published: Sequence[Published], points: Sequence[Point]) -> Verdict:
     low, high = (claimed(published, key) for key in ("least", "most"))
     checks = [
-        within(f"{panel} on {ranks:.0f} ranks", low, high, percent(factor))
+        within(f"{panel.partition('.')[0]}, {ranks:.0f} ranks", low, high, percent(factor))
         for panel in dict.fromkeys(point.panel for point in points)
         for ranks, factor in ratios(points, panel, IRECV, AUTO).items()
         if not isinstance(ranks, str)
@@ -111,4 +115,5 @@ FIGURE_13 = Figure(
         PLAIN + "Matrices aug2dc, Andrews and tube2 come from the folder that --matrices names; "
         f"without one it is the benchmark's {MADE_UP}."
     ),
+    sweeps=_sweeps_13,
 )

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from tonari.reproduce.claims import listed
 from tonari.reproduce.figures import AGREES, DIFFERS, SHAPE, Here, Paper
 from tonari.reproduce.outcome import FAILED, LEFT_OUT, Outcome
-from tonari.reproduce.report.section import anchor, chip
+from tonari.reproduce.report.section import anchor, chip, claims
 
 KINDS = {
     AGREES: ("agrees", "agree"),
@@ -27,7 +28,7 @@ def front(papers: Sequence[Paper], outcomes: Sequence[Outcome], here: Here) -> s
         [
             f"<p>{escape(counted(outcomes))} Each figure below has the sentence that the program "
             "computed from its numbers, and the commands that made them.</p>",
-            f'<div class="scroll"><table>{head}{lines}</table></div>',
+            f'<div class="scroll"><table class="papers">{head}{lines}</table></div>',
             legend(),
             left_out(papers, outcomes, here),
         ]
@@ -46,19 +47,28 @@ def counted(outcomes: Sequence[Outcome]) -> str:
         for kind, words in KINDS.items()
         if kind in kinds
     ]
-    listed = " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
-    return f"Of {len(outcomes)} figures and tables, {listed}."
+    return f"Of {len(outcomes)} figures and tables, {listed(parts)}."
 
 
 def _line(paper: Paper, outcomes: Sequence[Outcome]) -> str:
     chips = "".join(chip(one, one.figure.number) for one in outcomes)
     best = [one for one in outcomes if one.figure.number == paper.headline]
-    told = f"<p>{escape(best[0].figure.number)}: {escape(best[0].sentence)}</p>" if best else ""
+    told = _headline(best[0]) if best else ""
     return (
         f'<tr><td><a href="#{paper.key}"><b>{escape(paper.authors)} {paper.year}</b></a><br>'
         f"{escape(paper.title)}</td><td>{escape(paper.claimed)}</td><td>{chips}{told}</td>"
         f"<td>{escape(paper.beyond)}</td></tr>"
     )
+
+
+def _headline(outcome: Outcome) -> str:
+    """The figure that says the most of its paper, with a claim of each kind."""
+    name = escape(outcome.figure.number)
+    if not outcome.verdict:
+        return f"<p>{name}: {escape(outcome.missing)}</p>"
+    first = {kind: (kind, said) for kind, said in reversed(outcome.verdict.claims)}
+    kinds = [kind for kind in (AGREES, SHAPE, DIFFERS) if kind in first]
+    return f"<p>{name}: {escape(outcome.verdict.head)}</p>{claims([first[k] for k in kinds])}"
 
 
 def legend() -> str:
@@ -94,8 +104,8 @@ def left_out(papers: Sequence[Paper], outcomes: Sequence[Outcome], here: Here) -
         for paper in papers
         for one in paper.unmade
     ]
-    listed = "".join(f"<li>{item}</li>" for item in items)
-    return f"<h4>What is left out</h4><ul>{listed}</ul>" if listed else ""
+    lines = "".join(f"<li>{item}</li>" for item in items)
+    return f"<h4>What is left out</h4><ul>{lines}</ul>" if lines else ""
 
 
 def _name(one: Outcome) -> str:
@@ -110,11 +120,15 @@ def lacking(here: Here) -> list[str]:
     if not here.mpis:
         said.append("The build has no MPI, so nothing ran: only simulated and planned numbers.")
     if len(here.mpis) == 1:
-        said.append(f"The build has one MPI, {here.mpis[0]}, so no figure compares two.")
-    if not here.root:
-        said.append("There are no hosts, which only root can make: ranks share one machine.")
+        said.append(f"The build has one MPI, {here.mpis[0]}, so no second one is beside it.")
+    if here.mpis and not here.hosts:
+        why = "which Open MPI starts ranks on" if here.root else "which only root can make"
+        said.append(
+            f"There are no hosts, {why}: ranks share one machine, and Figure 2 of Träff et al. "
+            "has no run between 27 of them."
+        )
     if not here.gpu:
-        said.append("There is no GPU: what runs on devices is left out.")
+        said.append("There is no GPU: the bandwidth of Zhao et al., Table 2, is left out.")
     if not here.matrices:
         said.append(
             "No folder of matrices was given (--matrices), and none may be shipped: figures on "

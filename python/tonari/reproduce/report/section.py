@@ -16,6 +16,9 @@ from tonari.reproduce.published import TEXT
 from tonari.reproduce.report.plots import Drawing, drawings, panels, sweep_drawings
 
 
+SHOWN = 6  # claims of a figure, before the others are opened
+
+
 def anchor(paper: Paper, number: str) -> str:
     """Where in the page the figure is."""
     return re.sub(r"[^a-z0-9.]+", "-", f"{paper.key}-{number}".lower())
@@ -53,12 +56,28 @@ def section(outcome: Outcome) -> str:
 
 
 def _verdict(outcome: Outcome) -> str:
+    return f'<div class="verdict {css(outcome.kind)}">{chip(outcome)} {_told(outcome)}</div>'
+
+
+def _told(outcome: Outcome) -> str:
+    """The first claims, and the others to open."""
     verdict = outcome.verdict
-    reason = f" <i>{escape(verdict.reason)}</i>" if verdict and verdict.reason else ""
-    return (
-        f'<div class="verdict {css(outcome.kind)}">{chip(outcome)} '
-        f"{escape(outcome.sentence)}{reason}</div>"
+    if not verdict:
+        return escape(outcome.missing)
+    reason = f" <i>{escape(verdict.reason)}</i>" if verdict.reason else ""
+    rest = claims(verdict.claims[SHOWN:])
+    count = len(verdict.claims) - SHOWN
+    more = _details(f"{count} more claim{'s' if count > 1 else ''}", rest)
+    return f"{escape(verdict.head)}{reason}{claims(verdict.claims[:SHOWN])}{more}"
+
+
+def claims(some: Sequence[tuple[str, str]]) -> str:
+    """A line for each, with its kind before it."""
+    lines = "".join(
+        f'<li><span class="mark {css(kind)}">{escape(kind)}</span>{escape(said)}</li>'
+        for kind, said in some
     )
+    return f'<ul class="claims">{lines}</ul>' if lines else ""
 
 
 def _failure(step: str, said: str) -> str:
@@ -95,6 +114,7 @@ def _table(outcome: Outcome, panel: str) -> str:
         if s not in {series for series, _ in columns}
     ]
     lines = list(dict.fromkeys(point.x for point in (*own, *printed)))
+    lines = sorted(lines, key=str) if outcome.figure.plot.matrix else lines
     head = "".join(
         f"<th>{escape(series)}<br><small>{escape(how or 'published')}</small></th>"
         for series, how in columns
