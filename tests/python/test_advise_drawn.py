@@ -210,8 +210,8 @@ def test_what_starts_a_rank_is_none(
 
 @needs_build
 @each_mpi
-@pytest.mark.parametrize("command", ["run", "advise"])
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda n: n.name)
+@pytest.mark.parametrize("command", ["run", more("advise")])
+@pytest.mark.parametrize("number", [signal.SIGTERM, more(signal.SIGHUP)], ids=lambda n: n.name)
 def test_a_signal_ends_the_job(
     programs: dict[str, Path], tmp_path: Path, mpi: str, command: str, number: signal.Signals
 ) -> None:

@@ -199,7 +199,7 @@ def test_every_operation_delivers(mpi: str, op: str) -> None:
 
 @each_mpi
 @pytest.mark.parametrize(
-    "op", [built.more("alltoall"), "alltoallv", built.more("allgather"), built.more("allgatherw")]
+    "op", [built.more("alltoall"), built.more("alltoallv"), built.more("allgather"), "allgatherw"]
 )
 def test_graphs_deliver(mpi: str, op: str) -> None:
     algorithms = "irecv,irecv-persistent,linear,linear/p2p-packed"
@@ -212,6 +212,7 @@ def test_graphs_deliver(mpi: str, op: str) -> None:
         assert most is None or packed == most, pattern
 
 
+@pytest.mark.more
 @each_mpi
 def test_several_buffers_deliver(mpi: str) -> None:
     """A group of four sends a message to each neighbor, four requests send four."""
@@ -274,6 +275,7 @@ def test_table_file_and_plot(tmp_path: Path) -> None:
     assert all(name in plot.read_text() for name in ("<svg", "</svg>"))
 
 
+@pytest.mark.more
 @needs_build
 def test_setup_times() -> None:
     found = rows("moore:2:1", "--setup")

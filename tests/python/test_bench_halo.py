@@ -131,6 +131,7 @@ def test_other_stencils_bricks_and_ranks() -> None:
     assert {row["repeat"] for row in found} == {0, 1}
 
 
+@pytest.mark.more
 @needs_build
 def test_table_file_and_plot(tmp_path: Path) -> None:
     file, plot = tmp_path / "rows.json", tmp_path / "plot.svg"

@@ -47,7 +47,7 @@ def bytes_that_move(job: str) -> int:
 
 
 @each_mpi
-@pytest.mark.parametrize("ranks", [built.more("1"), built.more("2"), "3", built.more("4")])
+@pytest.mark.parametrize("ranks", [built.more("1"), "2", built.more("3"), built.more("4")])
 def test_every_algorithm_and_budget_delivers(mpi: str, ranks: str) -> None:
     """Wrong data of MPI's own collective in place is a row, too; everything else must be right."""
     job = f"--total-bytes 40000 --ranks {ranks} --mpi {mpi} --memory 4096,65536"
@@ -79,6 +79,7 @@ def test_a_redistribution_delivers(mpi: str, ranks: str) -> None:
     assert all(row["verified"] for row in found)
 
 
+@pytest.mark.more
 @each_mpi
 def test_memory_stays_within_the_budget(mpi: str) -> None:
     """The comparators show that the ruler sees what is there: a second buffer, and a copy of the
@@ -118,6 +119,7 @@ def test_sizes_smaller_than_an_integer_and_than_the_ranks() -> None:
         assert all(row["verified"] for row in rows(f"--total-bytes {total} {job}"))
 
 
+@pytest.mark.more
 @needs_build
 def test_table_file_and_plot(tmp_path: Path) -> None:
     file, plot = tmp_path / "rows.json", tmp_path / "plot.svg"

@@ -79,6 +79,7 @@ def test_writes_a_machine_file(mpi: str, tmp_path: Path) -> None:
     assert rows[0]["predicted_us"] > 0
 
 
+@pytest.mark.more
 @each_mpi
 def test_ranks_may_be_started_by_a_command(
     mpi: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

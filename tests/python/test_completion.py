@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import built
 import pytest
 from command_line import PATIENCE, PLAIN
 from tonari import completion
@@ -62,16 +63,16 @@ def offered(share: Path, *typed: str) -> list[str]:
         (["tonari", "bench", "s"], BENCH_S),
         (["tonari", "plan", "i"], ["inplace"]),
         (["tonari", "simulate", "h"], ["halo"]),
-        (["tonari", "bench", "halo", "--st"], ["--stencil"]),
+        built.more(["tonari", "bench", "halo", "--st"], ["--stencil"]),
         (["tonari", "bench", "halo", "--stencil", ""], ["7", "125", "none"]),
-        (["tonari", "bench", "moore:3:1", "--mpi", "o"], ["openmpi"]),
-        (["tonari", "bench", "--preset", ""], [*PRESETS]),
+        built.more(["tonari", "bench", "moore:3:1", "--mpi", "o"], ["openmpi"]),
+        built.more(["tonari", "bench", "--preset", ""], [*PRESETS]),
         (["tonari", "plan", "moore:3:1", "--op", "a"], ["alltoall", "allgather"]),
-        (["tonari", "plan", "--pr"], ["--prove"]),
+        built.more(["tonari", "plan", "--pr"], ["--prove"]),
         (["tonari", "nonsense", ""], FIRST),  # as if it were not there, and no complaint
         (["tonari", "plan", "--machine", ""], []),  # bash then offers files
-        (["tonari", "plan", "--machine", "inf"], ["infiniband-hdr", "infiniband-ndr"]),
-        (["tonari", "predict", "--machine", "s"], ["slingshot-11"]),
+        built.more(["tonari", "plan", "--machine", "inf"], ["infiniband-hdr", "infiniband-ndr"]),
+        built.more(["tonari", "predict", "--machine", "s"], ["slingshot-11"]),
     ],
     ids=lambda value: " ".join(value) if value and value[0] == "tonari" else "",
 )  # fmt: skip

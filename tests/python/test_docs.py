@@ -269,7 +269,13 @@ def test_no_block_is_lost() -> None:
     assert {kind: count for kind, count in least.items() if kinds[kind] < count} == {}
 
 
-@pytest.mark.parametrize("block", of_kind("program"), ids=str)
+# Whose programs run in `make test`; a compiler takes seconds for each of the others.
+FIRST_PAGES = ("README.md", "docs/index.md", "docs/tutorial.md")
+
+
+@pytest.mark.parametrize(
+    "block", [b if b.document in FIRST_PAGES else more(b) for b in of_kind("program")], ids=str
+)
 def test_program(block: Block, mpi: dict[str, str], tmp_path: Path) -> None:
     skip_without(block, mpi)
     source = tmp_path / block.name
@@ -363,18 +369,24 @@ def run_shell(block: Block, mpi: dict[str, str], folder: Path) -> str:
     return run(["sh", "-eu", "-c", code], folder, workplace(block, mpi, folder))
 
 
+def shells_with_output() -> list[tuple[Block, Block]]:
+    pairs = [pair for document in DOCUMENTS for pair in pairwise(blocks(document))]
+    return [(before, after) for before, after in pairs if after.kind == "output"]
+
+
+def shells_without_output() -> list[Block]:
+    """The others run in test_output."""
+    shown = [command for command, _ in shells_with_output()]
+    return [block for block in of_kind("shell") if block not in shown]
+
+
 @pytest.mark.parametrize(
-    "block", [more(b) if b.about == "more" else b for b in of_kind("shell")], ids=str
+    "block", [more(b) if b.about == "more" else b for b in shells_without_output()], ids=str
 )
 def test_shell(block: Block, mpi: dict[str, str], tmp_path: Path) -> None:
     printed = run_shell(block, mpi, tmp_path)
     assert printed.strip() or ">" in block.code
     assert "0 tests from 0 test suites" not in printed, "a filter of GoogleTest matches nothing"
-
-
-def shells_with_output() -> list[tuple[Block, Block]]:
-    pairs = [pair for document in DOCUMENTS for pair in pairwise(blocks(document))]
-    return [(before, after) for before, after in pairs if after.kind == "output"]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,9 @@ RANKS = 3  # MPICH 4 delivers other blocks where two ranks are neighbors on both
 ROUNDS = 12  # of counted.c
 Counts = dict[str, int]
 pytestmark = pytest.mark.skipif(not MPIS, reason="needs a build (TONARI_BUILD)")
-each_mpi = pytest.mark.parametrize("mpi", list(MPIS) or ["none"])
+each_mpi = pytest.mark.parametrize(
+    "mpi", [more(mpi) if number else mpi for number, mpi in enumerate(MPIS)] or ["none"]
+)
 # Where the tool is: loaded before tonari's library or behind it, linked as a library, or a part of
 # the program itself.
 each_place = pytest.mark.parametrize("place", ["before", "behind", more("linked"), "inside"])

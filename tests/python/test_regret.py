@@ -150,6 +150,7 @@ def test_the_default_is_measured_beside_each_way(mpi: str) -> None:
     assert len(losses(found)) == 1
 
 
+@pytest.mark.more
 @needs_build
 def test_ranks_may_compute_between_exchanges() -> None:
     command = words("star:1:1 --regret --bytes 8 --rounds 2 --max-time 0.1 --work 40 --json")

@@ -102,7 +102,7 @@ def test_words_of_a_communication_matrix_are_not_known(tonari, tmp_path):
 
 
 @jobs.needed
-@jobs.on_ranks([5], [5], [1, 2, 3, 8])
+@jobs.on_ranks([5], [], [1, 2, 3, 8])
 def test_vectors_send_what_is_counted(tonari, files, tmp_path, mpi, ranks):
     entries, owners, cuts = product(ranks, 7)
     paths = files(entries, owners)
