@@ -208,8 +208,10 @@ class SparseProduct {
 
  protected:
   struct Exchange {
-    // the exchange is bound to them; moved as they are, their addresses stay
+    // The exchange is bound to them; moved as they are, their addresses stay. Of rows `owned` is
+    // empty: values of x are sent from where they are.
     std::vector<double> owned, ghosts;
+    std::vector<std::size_t> summed;  // columns: own rows to which others contribute
     Request request;
   };
   using Arrange = void (*)(const Lines&, const std::vector<std::int64_t>&, LocalRows&, LocalRows&);
@@ -231,7 +233,6 @@ class SparseProduct {
     const auto found = exchanges_.find(vectors);
     if (found != exchanges_.end()) return found->second;
     Exchange made;
-    made.owned.resize(static_cast<std::size_t>(vectors) * static_cast<std::size_t>(owned()));
     made.ghosts.resize(static_cast<std::size_t>(vectors) *
                        static_cast<std::size_t>(vector_.needed()));
     ValueLayout layout;
@@ -290,18 +291,15 @@ class [[nodiscard]] RowParallel : public detail::SparseProduct {
   // prepares their exchange.
   void multiply(std::span<const double> X, std::span<double> Y, int vectors) {
     check_vectors(vectors);
-    Exchange& e = exchange_for(vectors, [&](Exchange& made, const ValueLayout& layout) {
-      return vector_.forward_init(std::span<const double>(made.owned), std::span(made.ghosts),
-                                  layout, info_.get());
-    });
     const bool right = fits(X, Y, vectors);
-    if (right)
-      std::copy_n(X.data(), e.owned.size(), e.owned.data());
-    else
-      std::ranges::fill(e.owned, 0.0);
-    e.request.start();
+    const std::vector<double> zeros(right ? 0 : own_at(vectors));
+    const std::span<const double> x = right ? X.first(own_at(vectors)) : zeros;
+    Exchange& e = exchange_for(vectors, [&](Exchange& made, const ValueLayout& layout) {
+      return vector_.forward_init(x, std::span(made.ghosts), layout, info_.get());
+    });
+    e.request.start_with(x.data(), e.ghosts.data());
     for (int v = 0; v < vectors && right; ++v)
-      own_.multiply<false>(e.owned.data() + own_at(v), Y.data() + own_at(v));
+      own_.multiply<false>(x.data() + own_at(v), Y.data() + own_at(v));
     e.request.wait();
     if (!right) refuse(X, Y, vectors);
     for (int v = 0; v < vectors; ++v)
@@ -326,12 +324,10 @@ class [[nodiscard]] ColumnParallel : public detail::SparseProduct {
   void multiply(std::span<const double> x, std::span<double> y) { multiply(x, y, 1); }
   void multiply(std::span<const double> X, std::span<double> Y, int vectors) {
     check_vectors(vectors);
-    Exchange& e = exchange_for(vectors, [&](Exchange& made, const ValueLayout& layout) {
-      return vector_.reverse_init(MPI_SUM, std::span<const double>(made.ghosts),
-                                  std::span(made.owned), layout, info_.get());
-    });
+    Exchange& e = exchange_for(
+        vectors, [&](Exchange& made, const ValueLayout& layout) { return prepare(made, layout); });
     const bool right = fits(X, Y, vectors);
-    std::ranges::fill(e.owned, 0.0);
+    each_sum(e, [&](std::size_t at) { e.owned[at] = 0; });
     if (!right) std::ranges::fill(e.ghosts, 0.0);
     for (int v = 0; v < vectors && right; ++v)
       foreign_.multiply<false>(X.data() + own_at(v), e.ghosts.data() + ghosts_at(v));
@@ -340,7 +336,26 @@ class [[nodiscard]] ColumnParallel : public detail::SparseProduct {
       own_.multiply<false>(X.data() + own_at(v), Y.data() + own_at(v));
     e.request.wait();
     if (!right) refuse(X, Y, vectors);
-    for (std::size_t i = 0; i < e.owned.size(); ++i) Y[i] += e.owned[i];
+    each_sum(e, [&](std::size_t at) { Y[at] += e.owned[at]; });
+  }
+
+ private:
+  // By an exchange of ones, whose sums are where others contribute.
+  Request prepare(Exchange& made, const ValueLayout& layout) {
+    made.owned.resize(own_at(layout.vectors));
+    Request request = vector_.reverse_init(MPI_SUM, std::span<const double>(made.ghosts),
+                                           std::span(made.owned), layout, info_.get());
+    std::ranges::fill(made.ghosts, 1.0);
+    request.start();
+    request.wait();
+    for (std::size_t at = 0; at < made.owned.size(); ++at)
+      if (made.owned[at] > 0) made.summed.push_back(at);
+    return request;
+  }
+
+  template <class Use>
+  static void each_sum(const Exchange& e, Use use) {
+    for (const std::size_t at : e.summed) use(at);
   }
 };
 

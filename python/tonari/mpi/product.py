@@ -98,9 +98,9 @@ class RowParallel(LinearOperator):
         """y = A x. A rank with an x of a wrong shape takes part with zeros, so that the others are
         not held up, and then raises Error."""
         x, given = self._checked(x)
-        owned, ghosts, request = self._exchange("forward", x.shape[1])
-        owned[:] = x
-        request.start()
+        _, ghosts, request = self._exchange("forward", x.shape[1])
+        owned = np.ascontiguousarray(x, self._own.dtype)
+        request.start_with(owned, ghosts)
         y = self._own @ owned
         request.wait()
         y += self._far @ ghosts
