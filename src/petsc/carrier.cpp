@@ -2,6 +2,7 @@
 #include "petsc/carrier.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -15,11 +16,12 @@ namespace {
 
 MPI_Comm comm_of(PetscSF sf) { return PetscObjectComm(reinterpret_cast<PetscObject>(sf)); }
 
-PetscErrorCode any_rank(PetscSF sf, bool here, bool* anywhere) {
-  int flag = here;
+// Of each flag, whether it is set on any rank.
+template <std::size_t n>
+PetscErrorCode any_rank(PetscSF sf, std::array<int, n>* flags) {
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &flag, 1, MPI_INT, MPI_LOR, comm_of(sf)));
-  *anywhere = flag != 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, flags->data(), static_cast<int>(n), MPI_INT, MPI_LOR,
+                             comm_of(sf)));
   PetscFunctionReturn(success);
 }
 
@@ -81,30 +83,41 @@ void Carrier::forget() {
 
 // VecScatterRemap sets the sizes of vectors to -1; less is as unknown to PETSc, and tells that it
 // was not called since ranks connected. The same on all ranks.
-bool Carrier::was_remapped(PetscSF sf) const { return connected_ && sf->vscat.from_n == -1; }
+bool Carrier::was_remapped(PetscSF sf) const {
+  return connected_ && !useless_ && sf->vscat.from_n == -1;
+}
 
 PetscErrorCode Carrier::connect(PetscSF sf) {
   Lists lists;
-  bool remote = false;
+  PetscMPIInt ranks = 0;
   PetscFunctionBegin;
+  connected_ = true;
+  PetscCallMPI(MPI_Comm_size(comm_of(sf), &ranks));
+  useless_ = ranks == 1;
+  if (useless_) PetscFunctionReturn(success);
   PetscCall(read_lists(sf, &lists));
-  PetscCall(any_rank(sf, lists.remote, &remote));
-  connected_ = true, useless_ = !remote;
+  std::array<int, 2> found{lists.remote, !lists.staying.empty()};
+  PetscCall(any_rank(sf, &found));
+  useless_ = !found[0];
   if (sf->vscat.from_n < 0) sf->vscat.from_n = -2;
   vectors_ = std::make_unique<Vectors>();
-  PetscCall(vectors_->set(comm_of(sf), std::move(lists)));
+  vectors_->set(comm_of(sf), std::move(lists), found[1]);
+  PetscCall(PetscObjectGetNewTag(reinterpret_cast<PetscObject>(sf), &name_));
   PetscFunctionReturn(success);
 }
 
 PetscErrorCode Carrier::add(PetscSF sf, const Kind& kind, Exchange** exchange) {
-  bool refused = false;
   const bool repeats = kind.copied() && vectors_->target(kind.way).repeats;
+  std::array<int, 1> refused{repeats || !kind.unit.possible()};
   PetscFunctionBegin;
-  PetscCall(any_rank(sf, repeats || !kind.unit.possible(), &refused));
-  exchanges_.push_back(std::make_unique<Exchange>(kind));
+  PetscCall(any_rank(sf, &refused));
+  exchanges_.push_back(std::make_unique<Exchange>(kind, static_cast<int>(exchanges_.size())));
   *exchange = exchanges_.back().get();
-  (*exchange)->by_tonari = !refused;
-  if (!races) (*exchange)->race.call_off();
+  (*exchange)->by_tonari = !refused[0];
+  if (!races)
+    (*exchange)->race.call_off();
+  else if ((*exchange)->by_tonari)
+    PetscCall(Race::prepare(comm_of(sf)));
   PetscFunctionReturn(success);
 }
 
@@ -139,13 +152,11 @@ PetscErrorCode Carrier::find_kind(PetscSF sf, const Call& call, Exchange** excha
 
 PetscErrorCode Carrier::begin(PetscSF sf, const Call& call, bool* begun) {
   Exchange* exchange = nullptr;
-  PetscMPIInt ranks = 0;
   PetscFunctionBegin;
   *begun = false;
   if (was_remapped(sf) && idle()) forget();
-  PetscCallMPI(MPI_Comm_size(comm_of(sf), &ranks));
   ++uses_, ++passed_on_, ++counter().passed_on;
-  if (ranks == 1 || useless_ || !call.on_host || uses_ < connects_at) PetscFunctionReturn(success);
+  if (useless_ || !call.on_host || uses_ < connects_at) PetscFunctionReturn(success);
   if (!connected_) PetscCall(connect(sf));
   if (useless_) PetscFunctionReturn(success);
   PetscCall(find(sf, call, &exchange));
@@ -155,23 +166,31 @@ PetscErrorCode Carrier::begin(PetscSF sf, const Call& call, bool* begun) {
   const Runner runner = timed                   ? exchange->race.next()
                         : exchange->race.lost() ? Runner::basic
                                                 : Runner::tonari;
-  Lane* lane = nullptr;
-  if (runner == Runner::tonari) lane = exchange->take();
+  Lane* const lane = runner == Runner::tonari ? exchange->take() : nullptr;
   if (!lane && !timed) PetscFunctionReturn(success);
-  const double start = timed ? MPI_Wtime() : 0;
-  if (lane)
-    PetscCall(exchange->start(comm_of(sf), *vectors_, *lane, call.source, call.target));
-  else
-    PetscCall(basic_begin(sf, call));
-  flights_.push_back({call, exchange, lane, timed ? MPI_Wtime() - start : -1});
-  if (lane) --passed_on_, --counter().passed_on, ++carried_, ++counter().exchanges;
+  PetscCall(start(sf, call, *exchange, lane, timed));
   *begun = true;
   PetscFunctionReturn(success);
 }
 
-PetscErrorCode Carrier::complete(PetscSF sf, Flight& flight) {
-  const bool timed = flight.seconds >= 0;
+// By tonari if there is a lane, else by basic.
+PetscErrorCode Carrier::start(PetscSF sf, const Call& call, Exchange& exchange, Lane* lane,
+                              bool timed) {
   const double start = timed ? MPI_Wtime() : 0;
+  PetscFunctionBegin;
+  if (lane)
+    PetscCall(exchange.start(comm_of(sf), *vectors_, *lane, call.source, call.target));
+  else
+    PetscCall(basic_begin(sf, call));
+  const bool asks = lane && exchange.race.asks();
+  flights_.push_back({call, &exchange, lane, timed ? MPI_Wtime() - start : -1, asks});
+  if (lane) --passed_on_, --counter().passed_on, ++carried_, ++counter().exchanges;
+  if (asks) PetscCall(exchange.race.ask(comm_of(sf), {name_, exchange.number}));
+  PetscFunctionReturn(success);
+}
+
+PetscErrorCode Carrier::complete(PetscSF sf, Flight& flight) {
+  const double start = flight.seconds >= 0 ? MPI_Wtime() : 0;
   PetscFunctionBegin;
   if (flight.lane) {
     PetscCall(PetscLogEventBegin(counter().event, sf, 0, 0, 0));
@@ -181,10 +200,18 @@ PetscErrorCode Carrier::complete(PetscSF sf, Flight& flight) {
   } else {
     PetscCall(basic_end(sf, flight.call));
   }
+  PetscCall(tell_race(flight, flight.seconds >= 0 ? flight.seconds + MPI_Wtime() - start : -1));
+  PetscFunctionReturn(success);
+}
+
+// seconds: that it took; negative: not timed.
+PetscErrorCode Carrier::tell_race(const Flight& flight, double seconds) {
   Race& race = flight.exchange->race;
-  if (timed)
-    PetscCall(race.finished(comm_of(sf), flight.lane ? Runner::tonari : Runner::basic,
-                            flight.seconds + MPI_Wtime() - start));
+  PetscFunctionBegin;
+  if (seconds >= 0)
+    race.finished(flight.lane ? Runner::tonari : Runner::basic, seconds);
+  else if (flight.asks)
+    PetscCall(race.hear());
   else if (!race.timing() && flight.lane)
     race.passed();
   if (race.lost() && flight.exchange->idle()) flight.exchange->drop_lanes();

@@ -49,6 +49,7 @@ class Carrier {
     Exchange* exchange;
     Lane* lane;
     double seconds;  // so far; negative: not timed
+    bool asks;       // its end hears who has won the heat
   };
   PetscErrorCode connect(PetscSF sf);
   PetscErrorCode find(PetscSF sf, const Call& call, Exchange** exchange);
@@ -57,11 +58,14 @@ class Carrier {
   PetscErrorCode add(PetscSF sf, const Kind& kind, Exchange** exchange);
   PetscErrorCode basic_begin(PetscSF sf, const Call& call) const;
   PetscErrorCode basic_end(PetscSF sf, const Call& call) const;
+  PetscErrorCode start(PetscSF sf, const Call& call, Exchange& exchange, Lane* lane, bool timed);
   PetscErrorCode complete(PetscSF sf, Flight& flight);
+  PetscErrorCode tell_race(const Flight& flight, double seconds);
   bool was_remapped(PetscSF sf) const;
 
   const _PetscSFOps basic_;
   PetscInt uses_ = 0;
+  PetscMPIInt name_ = 0;  // of the star forest, as races have it
   bool connected_ = false, useless_ = false;
   std::unique_ptr<Vectors> vectors_;
   std::vector<std::unique_ptr<Exchange>> exchanges_;

@@ -50,15 +50,26 @@ PetscErrorCode Exchange::start(MPI_Comm comm, Vectors& vectors, Lane& lane, cons
                                void* target) {
   Bytes from = bytes_of(source, vectors.source(kind.way), kind.unit, nothing_to_send);
   const Bytes to = bytes_of(target, vectors.target(kind.way), kind.unit, nothing_to_receive);
+  const bool one_array = source == target;
   PetscFunctionBegin;
-  if (overlap(from, to)) {  // what is sent is what was there
-    lane.copy_of_source.assign(from.at, from.end());
+  if (overlap(from, to) && (!one_array || vectors.meet(kind.copied()))) {
+    lane.copy_of_source.assign(from.at, from.end());  // what is sent is what was there
     from.at = lane.copy_of_source.data();
   }
   if (lane.request == TONARI_REQUEST_NULL)
     PetscCall(make_request(comm, vectors, lane, from.at, to.at));
   PetscCall(said(PETSC_COMM_SELF, tonari_start_with(lane.request, from.at, to.at)));
+  if (kind.copied() && !one_array) copy_staying(vectors, from.at, to.at);
   PetscFunctionReturn(success);
+}
+
+// While messages are under way, which touch none of these places in the target.
+void Exchange::copy_staying(const Vectors& vectors, const std::byte* from, std::byte* to) const {
+  const auto bytes = static_cast<MPI_Aint>(kind.unit.bytes);
+  for (const Places& p : vectors.staying())
+    std::memcpy(to + (p.first - vectors.target(kind.way).first) * bytes,
+                from + (p.first - vectors.source(kind.way).first) * bytes,
+                static_cast<std::size_t>(p.count * bytes));
 }
 
 PetscErrorCode Exchange::make_request(MPI_Comm comm, Vectors& vectors, Lane& lane,

@@ -24,7 +24,7 @@ struct Kind {
   bool operator==(const Kind&) const = default;
 };
 
-// One exchange under way: a request and, where source and target overlap, what the source was.
+// One exchange under way: a request and, where it would write what it has to send, a copy of that.
 class Lane {
  public:
   Lane() = default;
@@ -38,9 +38,10 @@ class Lane {
 
 class Exchange {
  public:
-  explicit Exchange(const Kind& kind) : kind(kind) {}
+  Exchange(const Kind& kind, int number) : kind(kind), number(number) {}
 
   const Kind kind;
+  const int number;        // among those of its star forest
   bool by_tonari = false;  // on all ranks: it can be
   Race race;
 
@@ -61,6 +62,7 @@ class Exchange {
   static constexpr std::size_t most_lanes = 4;
   PetscErrorCode make_request(MPI_Comm comm, Vectors& vectors, Lane& lane, const void* source,
                               void* target);
+  void copy_staying(const Vectors& vectors, const std::byte* from, std::byte* to) const;
 
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::size_t taken_ = 0, under_way_ = 0;

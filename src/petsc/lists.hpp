@@ -18,11 +18,24 @@ struct Side {
   bool repeats = false;  // some place is there twice
 };
 
+// Consecutive places, as the program counts them.
+struct Places {
+  MPI_Aint first, count;
+};
+
 // Both ends of this rank's edges: its roots go to the leaves of the ranks in `roots`, and its
 // leaves have their roots on those in `leaves`. Edges of this rank to itself are in both.
 struct Lists {
   Side roots, leaves;
   bool remote = false;  // some edge leads to another rank
+  // Whose root and leaf have the same number: where both sides are one array, what is copied along
+  // them stays where it is.
+  std::vector<Places> staying;
+  // Of all other edges: some root has the number of some leaf.
+  bool meet = false;
+
+  // Those without the edges that stay. Places count from where they did.
+  Lists moving(int here) const;
 };
 
 // sf: set up.

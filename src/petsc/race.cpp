@@ -30,6 +30,27 @@ double typical(std::vector<double>& times) {
 
 static_assert(std::size(heat_table) == Race::heats);
 
+// Who asks is there with both signs, so that all ranks see whether all of them meant one race.
+struct Race::Question {
+  struct Numbers {
+    double of_tonari, of_basic, forest, minus_forest, kind, minus_kind;
+  };
+  static constexpr int numbers = sizeof(Numbers) / sizeof(double);
+  Numbers here, largest{};  // of this rank, and of all
+  MPI_Request request = MPI_REQUEST_NULL;
+
+  bool of_one_race() const {
+    return largest.forest == -largest.minus_forest && largest.kind == -largest.minus_kind;
+  }
+};
+
+Race::Race() = default;
+
+// The MPI may still write what was asked for.
+Race::~Race() {
+  if (question_ && question_->request != MPI_REQUEST_NULL) (void)question_.release();
+}
+
 Runner Race::next() const {
   if (turns_left_ > 0) return turns_left_ % 2 == 0 ? Runner::tonari : Runner::basic;
   return lost_ ? Runner::basic : Runner::tonari;
@@ -41,27 +62,54 @@ void Race::begin_heat() {
 }
 
 void Race::passed() {
-  if (heat_ == heats) return;
+  if (heat_ == heats || over_ || question_) return;
   if (++passed_ >= heat_table[heat_].after) begin_heat();
 }
 
-PetscErrorCode Race::finished(MPI_Comm comm, Runner runner, double seconds) {
-  PetscFunctionBegin;
+void Race::finished(Runner runner, double seconds) {
   times_[static_cast<int>(runner)].push_back(seconds);
-  if (--turns_left_ == 0) PetscCall(decide(comm));
+  over_ = --turns_left_ == 0;
+}
+
+// PETSc keeps communicators for other packages, whose collective calls do not mix with the
+// program's. One is given back at once: who gets it next may use it from then on.
+PetscErrorCode Race::prepare(MPI_Comm comm) {
+  MPI_Comm own = MPI_COMM_NULL;
+  PetscFunctionBegin;
+  PetscCall(PetscCommGetComm(comm, &own));  // a duplicate if there is none
+  PetscCall(PetscCommRestoreComm(comm, &own));
   PetscFunctionReturn(success);
 }
 
-PetscErrorCode Race::decide(MPI_Comm comm) {
-  double here[2] = {typical(times_[0]), typical(times_[1])};
+PetscErrorCode Race::ask(MPI_Comm comm, const RaceName& name) {
+  MPI_Comm own = MPI_COMM_NULL;
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(here, seconds_, 2, MPI_DOUBLE, MPI_MAX, comm));
+  over_ = false;
+  const double forest = name.star_forest, kind = name.kind;
+  question_ = std::make_unique<Question>(
+      Question{{typical(times_[0]), typical(times_[1]), forest, -forest, kind, -kind}});
+  PetscCall(PetscCommGetComm(comm, &own));
+  PetscCallMPI(MPI_Iallreduce(&question_->here, &question_->largest, Question::numbers, MPI_DOUBLE,
+                              MPI_MAX, own, &question_->request));
+  PetscCall(PetscCommRestoreComm(comm, &own));
+  PetscFunctionReturn(success);
+}
+
+PetscErrorCode Race::hear() {
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Wait(&question_->request, MPI_STATUS_IGNORE));
+  passed_ = 0;
+  if (question_->of_one_race()) decide();
+  question_.reset();
+  PetscFunctionReturn(success);
+}
+
+void Race::decide() {
+  seconds_[0] = question_->largest.of_tonari, seconds_[1] = question_->largest.of_basic;
   const Heat& heat = heat_table[heat_];
   lost_ = seconds(Runner::tonari) > heat.loses * seconds(Runner::basic);
   const bool won = seconds(Runner::tonari) <= heat.wins * seconds(Runner::basic);
   heat_ = lost_ || won ? heats : heat_ + 1;
-  passed_ = 0;
-  PetscFunctionReturn(success);
 }
 
 }  // namespace tonari::petsc

@@ -2,41 +2,71 @@
 // The race between tonari and the type basic: both do exchanges of the program in turn, and all
 // ranks agree on who is faster. It has several heats, since tonari is still choosing its way at
 // first. The first heat that is clear ends it, so that what is used rarely has a winner, too.
+//
+// Ranks agree while another exchange is under way: its begin asks, and its end hears the answer. So
+// no end waits for ranks that have not begun, in whatever order they end those of several star
+// forests.
 #pragma once
 
 #include <petscsys.h>
 
+#include <memory>
 #include <vector>
 
 namespace tonari::petsc {
 
 enum class Runner : bool { tonari, basic };
 
+// The same on all ranks, and different for races that may ask at the same time.
+struct RaceName {
+  PetscMPIInt star_forest = 0;
+  int kind = 0;
+};
+
 // For the exchanges of one kind. All ranks ask and tell it the same number of times.
 class Race {
  public:
   static constexpr int heats = 3;  // at most
 
+  Race();
+  ~Race();
+  Race(const Race&) = delete;
+  Race& operator=(const Race&) = delete;
+
+  // Collective, before any race on this communicator of PETSc's asks.
+  static PetscErrorCode prepare(MPI_Comm comm);
+
   // Who is to do the next exchange, and whether it is to be timed.
   Runner next() const;
   bool timing() const { return turns_left_ > 0; }
-  // After an exchange that was to be timed. Collective where it is the last of a heat.
-  PetscErrorCode finished(MPI_Comm comm, Runner runner, double seconds);
-  // After any other exchange that tonari did.
+  // After an exchange that was to be timed.
+  void finished(Runner runner, double seconds);
+  // After any other exchange that tonari did, unless it is the one that asks.
   void passed();
+
+  // A heat is over: the next exchange is to ask.
+  bool asks() const { return over_; }
+  // Collective, but waits for no rank.
+  PetscErrorCode ask(MPI_Comm comm, const RaceName& name);
+  // Waits for those that have not asked. Where races of all ranks asked in different orders, those
+  // run this heat again.
+  PetscErrorCode hear();
+
   bool lost() const { return lost_; }
   // Seconds on the slowest rank as of the last heat; 0 before.
   double seconds(Runner runner) const { return seconds_[static_cast<int>(runner)]; }
   void call_off() { heat_ = heats, turns_left_ = 0; }
 
  private:
-  PetscErrorCode decide(MPI_Comm comm);
+  struct Question;
+  void decide();
   void begin_heat();
 
   int heat_ = 0, turns_left_ = 0, passed_ = 0;
-  bool lost_ = false;
+  bool over_ = false, lost_ = false;
   std::vector<double> times_[2];
   double seconds_[2] = {0, 0};
+  std::unique_ptr<Question> question_;
 };
 
 }  // namespace tonari::petsc

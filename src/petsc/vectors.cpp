@@ -6,37 +6,38 @@
 #include "petsc/sentences.hpp"
 
 namespace tonari::petsc {
-namespace {
-
-int make(MPI_Comm comm, const Side& owned, const Side& needed, tonari_vector* vector) {
-  return tonari_vector_create_from_neighbors_c(
-      comm, owned.length, static_cast<int>(owned.ranks.size()), owned.ranks.data(),
-      owned.counts.data(), owned.places.data(), static_cast<int>(needed.ranks.size()),
-      needed.ranks.data(), needed.counts.data(), needed.places.data(), MPI_INFO_NULL, vector);
-}
-
-}  // namespace
 
 Vectors::~Vectors() {
-  for (tonari_vector* vector : {&by_roots_, &by_leaves_})
-    if (*vector != TONARI_VECTOR_NULL) tonari_vector_free(vector);
+  for (auto& some : kept_)
+    for (tonari_vector& vector : some)
+      if (vector != TONARI_VECTOR_NULL) tonari_vector_free(&vector);
 }
 
-PetscErrorCode Vectors::set(MPI_Comm comm, Lists lists) {
+void Vectors::set(MPI_Comm comm, Lists lists, bool some_stay) {
+  comm_ = comm, lists_ = std::move(lists), some_stay_ = some_stay;
+}
+
+PetscErrorCode Vectors::make(const Lists& lists, bool roots_are_owned,
+                             tonari_vector* vector) const {
+  const Side &owned = roots_are_owned ? lists.roots : lists.leaves,
+             &needed = roots_are_owned ? lists.leaves : lists.roots;
   PetscFunctionBegin;
-  comm_ = comm, lists_ = std::move(lists);
+  PetscCall(said(comm_, tonari_vector_create_from_neighbors_c(
+                            comm_, owned.length, static_cast<int>(owned.ranks.size()),
+                            owned.ranks.data(), owned.counts.data(), owned.places.data(),
+                            static_cast<int>(needed.ranks.size()), needed.ranks.data(),
+                            needed.counts.data(), needed.places.data(), MPI_INFO_NULL, vector)));
   PetscFunctionReturn(success);
 }
 
 PetscErrorCode Vectors::get(Way way, bool copied, tonari_vector* vector) {
-  const bool roots_are_owned = (way == Way::bcast) == copied;
-  tonari_vector& kept = roots_are_owned ? by_roots_ : by_leaves_;
+  const bool roots_are_owned = (way == Way::bcast) == copied, some_left_out = copied && some_stay_;
+  tonari_vector& kept = kept_[roots_are_owned][some_left_out];
+  PetscMPIInt here = 0;
   PetscFunctionBegin;
-  if (kept == TONARI_VECTOR_NULL) {
-    const Side &owned = roots_are_owned ? lists_.roots : lists_.leaves,
-               &needed = roots_are_owned ? lists_.leaves : lists_.roots;
-    PetscCall(said(comm_, make(comm_, owned, needed, &kept)));
-  }
+  PetscCallMPI(MPI_Comm_rank(comm_, &here));
+  if (kept == TONARI_VECTOR_NULL)
+    PetscCall(make(some_left_out ? lists_.moving(here) : lists_, roots_are_owned, &kept));
   *vector = kept;
   PetscFunctionReturn(success);
 }

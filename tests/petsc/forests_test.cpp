@@ -249,6 +249,118 @@ TEST(Forest, RootsAndLeavesInOneArray) {
   }
 }
 
+// An edge: of this rank's leaf, the root's rank and its place there.
+struct Edge {
+  PetscInt leaf;
+  int rank;
+  PetscInt root;
+};
+
+// Edges of this rank in an array of 4 * count places: to the next rank, to itself, and some that
+// stay.
+struct OneArray {
+  const char* name;
+  PetscInt (*root)(PetscInt k);
+  PetscInt (*leaf)(PetscInt k);
+
+  static constexpr PetscInt count = 60;
+  std::vector<Edge> edges_of(int rank) const {
+    std::vector<Edge> all;
+    for (PetscInt k = 0; k < count; ++k)
+      all.push_back({leaf(k), (rank + 1) % world_size(), root(k)});
+    for (PetscInt k = 0; k < count / 4; ++k)
+      all.push_back({2 * count + 10 + k, rank, 2 * count + 30 + k});
+    for (PetscInt k = rank; k < count; ++k)
+      if (k % 7 != 0) all.push_back({3 * count + k, rank, 3 * count + k});
+    return all;
+  }
+};
+
+class WithinOneArray : public testing::TestWithParam<OneArray> {
+ protected:
+  static constexpr std::size_t length = 4 * OneArray::count;
+
+  void SetUp() override {
+    if (world_size() == 1) GTEST_SKIP() << "basic does it";
+    PetscOptionsSetValue(nullptr, "-sf_tonari_race", "0");
+    PetscOptionsSetValue(nullptr, "-sf_tonari_connect", "1");
+    Graph graph{.roots = static_cast<PetscInt>(length), .leaves = {}, .remote = {}};
+    for (const Edge& edge : GetParam().edges_of(world_rank())) {
+      graph.leaves.push_back(edge.leaf);
+      graph.remote.push_back({edge.rank, edge.root});
+    }
+    ASSERT_EQ(static_cast<int>(make_forest(graph, "tonari", &sf_)), 0);
+  }
+  void TearDown() override {
+    PetscSFDestroy(&sf_);
+    PetscOptionsClearValue(nullptr, "-sf_tonari_race");
+    PetscOptionsClearValue(nullptr, "-sf_tonari_connect");
+  }
+
+  static double value(int rank, PetscInt place, int what) {
+    return (static_cast<int>(place) * 7 + rank * 31 + what * 13) % 101;
+  }
+  static std::vector<double> values(int what) {
+    std::vector<double> all;
+    for (std::size_t k = 0; k < length; ++k)
+      all.push_back(value(world_rank(), static_cast<PetscInt>(k), what));
+    return all;
+  }
+  // What arrives in `to` along the edges, of values(what) on all ranks.
+  static std::vector<double> exchanged(bool bcast, int what, MPI_Op op, std::vector<double> to) {
+    const auto arrive = [&](PetscInt at, double sent) {
+      double& there = to[static_cast<std::size_t>(at)];
+      there = op == MPI_SUM ? there + sent : sent;
+    };
+    for (int rank = 0; rank < world_size(); ++rank)
+      for (const Edge& edge : GetParam().edges_of(rank)) {
+        if (bcast && rank == world_rank())
+          arrive(edge.leaf, value(edge.rank, edge.root, what));
+        else if (!bcast && edge.rank == world_rank())
+          arrive(edge.root, value(rank, edge.leaf, what));
+      }
+    return to;
+  }
+  void exchange(bool bcast, MPI_Op op, const std::vector<double>& from, std::vector<double>& to) {
+    const std::int64_t before = tonari_petsc_exchanges();
+    if (bcast) {
+      PETSC_OK(PetscSFBcastBegin(sf_, MPI_DOUBLE, from.data(), to.data(), op));
+      PETSC_OK(PetscSFBcastEnd(sf_, MPI_DOUBLE, from.data(), to.data(), op));
+    } else {
+      PETSC_OK(PetscSFReduceBegin(sf_, MPI_DOUBLE, from.data(), to.data(), op));
+      PETSC_OK(PetscSFReduceEnd(sf_, MPI_DOUBLE, from.data(), to.data(), op));
+    }
+    EXPECT_EQ(tonari_petsc_exchanges() - before, 1);
+  }
+
+  PetscSF sf_ = nullptr;
+};
+
+// What is sent is what was there. Exchanges between two arrays are of the same kind.
+TEST_P(WithinOneArray, SendsWhatWasThere) {
+  for (int use = 0; use < uses; ++use)
+    for (const bool bcast : {true, false})
+      for (const MPI_Op op : {MPI_REPLACE, MPI_SUM}) {
+        std::vector<double> both = values(use), from = values(use), to = values(use + 50);
+        exchange(bcast, op, both, both);
+        EXPECT_EQ(both, exchanged(bcast, use, op, values(use))) << bcast << ", use " << use;
+        exchange(bcast, op, from, to);
+        EXPECT_EQ(to, exchanged(bcast, use, op, values(use + 50))) << bcast << ", use " << use;
+        EXPECT_EQ(from, values(use));
+      }
+}
+
+INSTANTIATE_TEST_SUITE_P(Places, WithinOneArray,
+                         testing::Values(OneArray{"apart", [](PetscInt k) { return k; },
+                                                  [](PetscInt k) { return OneArray::count + k; }},
+                                         OneArray{"inBetween", [](PetscInt k) { return 2 * k; },
+                                                  [](PetscInt k) { return 2 * k + 1; }},
+                                         OneArray{"meeting", [](PetscInt k) { return k; },
+                                                  [](PetscInt k) { return k + 7; }}),
+                         [](const testing::TestParamInfo<OneArray>& info) {
+                           return info.param.name;
+                         });
+
 // Both take their turns, and a decision is the same on all ranks.
 TEST(Forest, RacesAgainstBasic) {
   PetscSF sf = nullptr;
