@@ -19,6 +19,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tools/real_programs"))
 
 import measure
+import petsc_rows
 
 LIBRARY = "../lib/libtonari_advise.so"
 MPIS = {mpi: how for mpi, how in built.with_program(LIBRARY).items() if mpi != "abi"}
@@ -142,3 +143,39 @@ def test_a_run_without_valid_results_is_an_error(tmp_path: Path, monkeypatch: An
     assert measure.run_hpcg("good", "mpich", 4, 16, 1) == 0.25
     with pytest.raises(SystemExit, match="did not solve"):
         measure.run_hpcg("bad", "mpich", 4, 16, 1)
+
+
+def test_rows_of_petsc_have_the_range_of_all_runs(tmp_path: Path, monkeypatch: Any) -> None:
+    """Types in turn, every second time in reverse; later runs know what the first one found."""
+    asked: list[tuple[str, Path]] = []
+
+    def scatters(words: Any, folder: Path, **variables: str) -> str:
+        assert variables["TONARI_CACHE_DIR"] == str(folder)
+        asked.append((words[-1], folder))
+        lines = ["Setting up 3 grids"]
+        for k, kind in enumerate(words[-1].split(",")):
+            lines += [f"product {kind} {10 * len(asked) + k}.04", f"multigrid {kind} 7.00"]
+        return "\n".join(lines)
+
+    monkeypatch.setattr(petsc_rows, "said", scatters)
+    monkeypatch.setattr(petsc_rows, "compiled", lambda *_: tmp_path / "petsc_scatters")
+    rows = petsc_rows.measured(petsc_rows.parsed([]), 2, tmp_path)
+    forward, backward = (",".join(petsc_rows.TYPES[::step]) for step in (1, -1))
+    assert [kinds for kinds, _ in asked] == [forward, backward, forward]
+    caches = [folder for _, folder in asked]
+    assert caches[0] == caches[2] != caches[1]
+    assert [row["exchange"] for row in rows] == ["product", "multigrid"]
+    assert list(rows[0]) == list(petsc_rows.COLUMNS) and rows[0]["ranks"] == "2"
+    assert rows[0]["basic, us"] == "10.0 to 30.0" and rows[0]["tonari, us"] == "12.0 to 32.0"
+    assert rows[1]["neighbor, us"] == "7.0 to 7.0"
+
+
+def test_of_dolfinx_the_solve_is_a_row(tmp_path: Path, monkeypatch: Any) -> None:
+    def poisson(words: Any, folder: Path, **variables: str) -> str:
+        kind = variables["PETSC_OPTIONS"].split()[-1]
+        return f"norm 1.2e+00 solve {petsc_rows.TYPES.index(kind)}.5 update 2.10\n"
+
+    monkeypatch.setattr(petsc_rows, "said", poisson)
+    job = petsc_rows.Job("DOLFINx", ["python3", "poisson.py"])
+    found = petsc_rows.run(petsc_rows.parsed([]), 2, job, petsc_rows.TYPES, tmp_path)
+    assert found == {"DOLFINx/solve": {"basic": 0.5, "neighbor": 1.5, "tonari": 2.5}}

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What PETSc's exchanges take with one type of star forest: scatters and products of a matrix of
- * seven diagonals, ghosts of DMDA, and a solver with multigrid. It knows nothing of tonari.
+ * What PETSc's exchanges take with several types of star forest: scatters and products of a matrix
+ * of seven diagonals, ghosts of DMDA, and a solver with multigrid. It knows nothing of tonari.
  *
- * petsc_scatters [-side 64] [-times 500] -sf_type basic|neighbor|tonari [options of PETSc]
- * petsc_scatters -matrix FILE [-times 500] -sf_type ...    products with a matrix in the text form
- *                                                          of Matrix Market, rows in equal parts
+ * petsc_scatters [-side 64] [-times 500] -types basic,neighbor,tonari [options of PETSc]
+ * petsc_scatters -matrix FILE [-times 500] -types ...    products with a matrix in the text form of
+ *                                                        Matrix Market, rows in equal parts
+ * petsc_scatters [...] -sf_type basic                    one type alone
  *
- * Rank 0 prints lines "NAME MICROSECONDS": the time of one on the slowest rank, the median of seven
- * rounds. 500 uses come before, so that types that choose have chosen. */
+ * Rank 0 prints lines "NAME TYPE MICROSECONDS": the time of one on the slowest rank, the median of
+ * eleven rounds. In each round all types run in turn, so that what slows the machine down for a
+ * while slows down all of them. 500 uses come before, so that types that choose have chosen. */
 #include <petscdmda.h>
 #include <petscksp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 7, BEFORE = 500 };
+enum { ROUNDS = 11, BEFORE = 500, MOST_TYPES = 8 };
 
 typedef struct {
   DM dm;
@@ -22,6 +24,19 @@ typedef struct {
   Vec global, local, product;
   KSP solver;
 } Objects;
+
+/* The objects of one type of star forest behind those of another. */
+typedef struct {
+  char* names[MOST_TYPES];
+  PetscInt count;
+} Types;
+
+static Types types = {{NULL}, MOST_TYPES};
+
+/* What is made from now on has star forests of it. */
+static PetscErrorCode take_type(PetscInt k) {
+  return PetscOptionsSetValue(NULL, "-sf_type", types.names[k]);
+}
 
 typedef PetscErrorCode (*Work)(Objects*);
 
@@ -60,19 +75,31 @@ static int by_value(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-static PetscErrorCode measure(const char* name, Work work, Objects* o, PetscInt times,
+static PetscErrorCode round_of(Work work, Objects* o, PetscInt times, double* us) {
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+  const double begin = MPI_Wtime();
+  for (PetscInt k = 0; k < times; ++k) PetscCall(work(o));
+  *us = (MPI_Wtime() - begin) / (double)times * 1e6;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, us, 1, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
+  return 0;
+}
+
+/* of: those of each type. */
+static PetscErrorCode measure(const char* name, Work work, Objects* of, PetscInt times,
                               PetscInt before) {
-  double us[ROUNDS];
-  for (PetscInt k = 0; k < before; ++k) PetscCall(work(o));
-  for (int round = 0; round < ROUNDS; ++round) {
-    PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
-    const double begin = MPI_Wtime();
-    for (PetscInt k = 0; k < times; ++k) PetscCall(work(o));
-    us[round] = (MPI_Wtime() - begin) / (double)times * 1e6;
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &us[round], 1, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
+  double us[MOST_TYPES][ROUNDS];
+  for (PetscInt t = 0; t < types.count; ++t) {
+    PetscCall(take_type(t)); /* PETSc makes some scatters when they are first needed */
+    for (PetscInt k = 0; k < before; ++k) PetscCall(work(&of[t]));
   }
-  qsort(us, ROUNDS, sizeof *us, by_value);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %.2f\n", name, us[ROUNDS / 2]));
+  for (int round = 0; round < ROUNDS; ++round)
+    for (PetscInt t = 0; t < types.count; ++t)
+      PetscCall(round_of(work, &of[t], times, &us[t][round]));
+  for (PetscInt t = 0; t < types.count; ++t) {
+    qsort(us[t], ROUNDS, sizeof *us[t], by_value);
+    PetscCall(
+        PetscPrintf(PETSC_COMM_WORLD, "%s %s %.2f\n", name, types.names[t], us[t][ROUNDS / 2]));
+  }
   return 0;
 }
 
@@ -96,16 +123,25 @@ static PetscErrorCode free_grid(Objects* o) {
 }
 
 static PetscErrorCode measure_grid(PetscInt side, PetscInt width, PetscInt dof, PetscInt times) {
-  Objects o = {0};
+  static const struct {
+    const char* name;
+    Work work;
+  } exchanges[] = {{"global-to-local", global_to_local},
+                   {"local-to-local", local_to_local},
+                   {"local-to-global", local_to_global}};
+  Objects of[MOST_TYPES] = {{0}};
   char name[64];
-  PetscCall(make_grid(side, width, dof, &o));
-  PetscCall(PetscSNPrintf(name, sizeof name, "global-to-local/%d/%d", (int)width, (int)dof));
-  PetscCall(measure(name, global_to_local, &o, times, BEFORE));
-  PetscCall(PetscSNPrintf(name, sizeof name, "local-to-local/%d/%d", (int)width, (int)dof));
-  PetscCall(measure(name, local_to_local, &o, times, BEFORE));
-  PetscCall(PetscSNPrintf(name, sizeof name, "local-to-global/%d/%d", (int)width, (int)dof));
-  PetscCall(measure(name, local_to_global, &o, times, BEFORE));
-  return free_grid(&o);
+  for (PetscInt t = 0; t < types.count; ++t) {
+    PetscCall(take_type(t));
+    PetscCall(make_grid(side, width, dof, &of[t]));
+  }
+  for (size_t k = 0; k < sizeof exchanges / sizeof *exchanges; ++k) {
+    PetscCall(
+        PetscSNPrintf(name, sizeof name, "%s/%d/%d", exchanges[k].name, (int)width, (int)dof));
+    PetscCall(measure(name, exchanges[k].work, of, times, BEFORE));
+  }
+  for (PetscInt t = 0; t < types.count; ++t) PetscCall(free_grid(&of[t]));
+  return 0;
 }
 
 /* Seven diagonals on a grid of the side. */
@@ -186,53 +222,62 @@ static PetscErrorCode load_matrix(const char* name, Mat* matrix) {
   return 0;
 }
 
-static PetscErrorCode measure_loaded(const char* name, PetscInt times) {
-  Objects o = {0};
-  PetscCall(load_matrix(name, &o.matrix));
-  PetscCall(MatCreateVecs(o.matrix, &o.global, &o.product));
-  PetscCall(VecSet(o.global, 1));
-  PetscCall(measure("product", multiply, &o, times, BEFORE));
-  PetscCall(measure("transposed-product", multiply_transposed, &o, times, BEFORE));
-  PetscCall(VecDestroy(&o.product));
-  PetscCall(VecDestroy(&o.global));
-  return MatDestroy(&o.matrix);
+static PetscErrorCode make_vectors(Objects* o) {
+  PetscCall(MatCreateVecs(o->matrix, &o->global, &o->product));
+  return VecSet(o->global, 1);
 }
 
-static PetscErrorCode measure_matrix(PetscInt side, PetscInt times) {
-  Objects o = {0};
+static PetscErrorCode free_matrix(Objects* o) {
+  PetscCall(KSPDestroy(&o->solver));
+  PetscCall(VecDestroy(&o->product));
+  PetscCall(VecDestroy(&o->global));
+  return MatDestroy(&o->matrix);
+}
+
+static PetscErrorCode make_solver(Objects* o) {
   PC pc;
-  PetscCall(make_matrix(side, &o.matrix));
-  PetscCall(MatCreateVecs(o.matrix, &o.global, &o.product));
-  PetscCall(VecSet(o.global, 1));
-  PetscCall(measure("product", multiply, &o, times, BEFORE));
-  PetscCall(measure("transposed-product", multiply_transposed, &o, times, BEFORE));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &o.solver));
-  PetscCall(KSPSetOperators(o.solver, o.matrix, o.matrix));
-  PetscCall(KSPSetType(o.solver, KSPCG));
-  PetscCall(KSPGetPC(o.solver, &pc));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &o->solver));
+  PetscCall(KSPSetOperators(o->solver, o->matrix, o->matrix));
+  PetscCall(KSPSetType(o->solver, KSPCG));
+  PetscCall(KSPGetPC(o->solver, &pc));
   PetscCall(PCSetType(pc, PCGAMG));
-  PetscCall(KSPSetFromOptions(o.solver));
-  PetscCall(measure("multigrid", solve, &o, 2, 20));
-  PetscCall(KSPDestroy(&o.solver));
-  PetscCall(VecDestroy(&o.product));
-  PetscCall(VecDestroy(&o.global));
-  return MatDestroy(&o.matrix);
+  return KSPSetFromOptions(o->solver);
+}
+
+/* file: or NULL for seven diagonals, which are solved, too. */
+static PetscErrorCode measure_matrix(const char* file, PetscInt side, PetscInt times) {
+  Objects of[MOST_TYPES] = {{0}};
+  for (PetscInt t = 0; t < types.count; ++t) {
+    PetscCall(take_type(t));
+    PetscCall(file ? load_matrix(file, &of[t].matrix) : make_matrix(side, &of[t].matrix));
+    PetscCall(make_vectors(&of[t]));
+    if (!file) PetscCall(make_solver(&of[t]));
+  }
+  PetscCall(measure("product", multiply, of, times, BEFORE));
+  PetscCall(measure("transposed-product", multiply_transposed, of, times, BEFORE));
+  if (!file) PetscCall(measure("multigrid", solve, of, 2, 20));
+  for (PetscInt t = 0; t < types.count; ++t) PetscCall(free_matrix(&of[t]));
+  return 0;
 }
 
 int main(int argc, char** argv) {
   PetscInt side = 64, times = 500;
   char matrix[PETSC_MAX_PATH_LEN];
-  PetscBool loads = PETSC_FALSE;
+  char type[64] = "basic";
+  PetscBool loads = PETSC_FALSE, named = PETSC_FALSE;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-side", &side, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-times", &times, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-matrix", matrix, sizeof matrix, &loads));
-  if (loads) {
-    PetscCall(measure_loaded(matrix, times));
-    return PetscFinalize();
+  PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-types", types.names, &types.count, &named));
+  if (!named) {
+    PetscCall(PetscOptionsGetString(NULL, NULL, "-sf_type", type, sizeof type, NULL));
+    PetscCall(PetscStrallocpy(type, &types.names[0]));
+    types.count = 1;
   }
-  PetscCall(measure_matrix(side / 2, times));
-  for (PetscInt width = 1; width <= 3; ++width)
+  PetscCall(measure_matrix(loads ? matrix : NULL, side / 2, times));
+  for (PetscInt width = 1; width <= 3 && !loads; ++width)
     for (PetscInt dof = 1; dof <= 4; ++dof) PetscCall(measure_grid(side, width, dof, times));
+  for (PetscInt t = 0; t < types.count; ++t) PetscCall(PetscFree(types.names[t]));
   return PetscFinalize();
 }
