@@ -233,6 +233,9 @@ def test_help_names_the_papers():
 def test_mistakes_are_one_sentence(tmp_path):
     refused(call("reproduce", "traef"), "there is no paper 'traef'")
     refused(call("reproduce", "--matrices", str(tmp_path / "none")), "is no folder")
+    (tmp_path / "file").touch()
+    here = call("reproduce", "--json", "--folder", str(tmp_path / "file"))
+    refused(here, "name another with --folder")
     with pytest.raises(Error, match="^there is no option --nothing"):
         running.call(["plan", "--nothing"])
 

@@ -33,7 +33,10 @@ def make(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Error(f"cannot make {folder}: {error.strerror}", FILE) from None
+        why = (error.strerror or "").lower()
+        raise Error(
+            f"cannot make the folder {folder}: {why}; name another with --folder", FILE
+        ) from None
     made, keep = plan(papers, here), Keep(folder)
     if fresh:
         forget(made, keep)

@@ -46,6 +46,7 @@ ALGORITHMS = {
 }
 LOAD = {"average_messages": AVERAGE, "maximally_loaded_messages": BOTTLENECK}
 SHARES_MOST = "coAuthorsDBLP"  # 175 messages on average before, 49 after
+SWEPT_RANKS = 256  # of patterns that are made up: a sweep is some fifty simulations
 SWEPT = "native,store-and-forward,message-sharing,balanced"
 
 
@@ -117,7 +118,7 @@ def _sweeps(here: Here) -> Sequence[Step]:
     """Fewer messages of the busiest process are paid by more stages and longer messages: what that
     is worth depends on the network."""
     files = [] if here.short else _given(here)
-    file = _busiest(files) or made_up(here.scratch, 64 if here.short else 512)[0]
+    file = _busiest(files) or made_up(here.scratch, 64 if here.short else SWEPT_RANKS)[0]
     words = ("--graph", str(file), "--algorithms", SWEPT)
     sizes = ("8",) if here.short else ("8", "1024")
     name = file.name.partition(".")[0]

@@ -204,7 +204,8 @@ def _sweeps_5(here: Here) -> Sequence[Step]:
     ranks = "16" if here.short else "128"
     steps = []
     for size in (64, 65536):
-        call = _simulated(here, ranks, "--total-bytes", str(size * int(ranks)))
+        total = str(size * int(ranks))
+        call = _simulated(here, ranks, "--total-bytes", total, "--algorithms", ",".join(ORDERS))
         steps.append(measured.sweep_of(f"blocks of {size:,} B", *call))
     return steps
 

@@ -116,7 +116,10 @@ def lacking(here: Here) -> list[str]:
     """A sentence for each thing that this machine does not have, or that was not asked for."""
     said = []
     if here.short:
-        said.append("This is the short form: small sizes and few rounds.")
+        said.append(
+            "This is the short form: small sizes, few rounds, and no runs between hosts or by a "
+            "second MPI."
+        )
     if not here.mpis:
         said.append("The build has no MPI, so nothing ran: only simulated and planned numbers.")
     if len(here.mpis) == 1:
