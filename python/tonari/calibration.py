@@ -20,7 +20,7 @@ from tonari.shared_cores import measure as measure_exchanges
 
 PROGRAM = "tonari_calibrate"
 TURNS = "core_switch"  # what only ranks that share cores can measure
-COUNTS = ("ranks_per_core", "cores")
+COUNTS = ("ranks_per_core", "cores", "cache")
 CROWD = 4  # ranks per core to measure it with
 Machine = dict[str, float]
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cost/links.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace tonari {
@@ -20,6 +21,16 @@ LogGP sharing_cores(LogGP m) {
 }
 
 }  // namespace
+
+LogGP touching(const LogGP& machine, double bytes) {
+  LogGP m = machine;
+  const double on_a_core = bytes * static_cast<double>(m.ranks_per_core);
+  if (m.cache == 0 || on_a_core <= static_cast<double>(m.cache) || m.copy_beyond <= m.copy_byte)
+    return m;
+  m.node_byte = (m.node_byte >= 0 ? m.node_byte : m.G) + m.copy_beyond - m.copy_byte;
+  m.copy_byte = m.copy_beyond;
+  return m;
+}
 
 LogGP between_nodes(const LogGP& machine) { return sharing_cores(machine); }
 
@@ -48,7 +59,8 @@ LinkCost through_memory(const LogGP& machine) {
   LogGP m = sharing_cores(machine);
   m.L = m.shared_latency;
   m.o = m.shared_overhead;
-  m.g = m.G = m.rendezvous = 0;
+  m.g = m.rendezvous = 0;
+  m.G = std::max(0.0, m.shared_byte) * static_cast<double>(machine.ranks_per_core);
   m.eager = std::numeric_limits<std::size_t>::max();
   return {m, {false, 0, false}};
 }

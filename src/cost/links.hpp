@@ -27,6 +27,11 @@ struct LinkCosts {
   }
 };
 
+// The same machine for an exchange in which each rank touches so many bytes. Where those of a
+// core's ranks do not fit into its cache, a byte takes longer in copies, and in messages on a node,
+// which are copies, too.
+LogGP touching(const LogGP& machine, double bytes);
+
 // All messages cost what those between nodes do.
 LinkCosts alike(const LogGP& machine, ChannelCost channel);
 
@@ -37,7 +42,7 @@ LogGP between_nodes(const LogGP& machine);
 LogGP on_a_node(const LogGP& machine);
 
 // The same through memory that ranks of a node share: there is no matching, and one copy at each
-// end.
+// end. A receiver takes the bytes out of the sender's cache.
 LinkCost through_memory(const LogGP& machine);
 
 // Messages of the MPI. node_of: as above, and not looked at where there is one node.

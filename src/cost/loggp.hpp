@@ -24,11 +24,20 @@ struct LogGP {
   // L and o of messages through shared memory, which need no g, G, eager and rendezvous
   double shared_latency = 0.1e-6;
   double shared_overhead = 0.03e-6;
+  // per byte of such a message besides the copies at both ends, as its receiver takes it out of
+  // another core's cache; below 0: nothing
+  double shared_byte = -1;
+  // Per byte of a copy in exchanges that touch more bytes on a core than `cache`. A cache of 0: as
+  // if all of them fitted.
+  double copy_beyond = 0.1e-9;
+  std::size_t cache = 0;
   // The same as the first ones, and eager and rendezvous, for messages of the MPI between ranks of
   // one node, where ranks are on several. Below 0, and an eager limit of 0: as between nodes.
   double node_latency = -1, node_overhead = -1, node_gap = -1, node_byte = -1;
   std::size_t node_eager = 0;
   double node_rendezvous = -1;
+  // What an exchange of this library takes of a processor besides its messages and copies.
+  double start = 0;
   // Ranks that take turns on one core, and what each turn costs besides the rank's own work.
   std::size_t ranks_per_core = 1;
   double core_switch = 1.0e-6;

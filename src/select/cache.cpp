@@ -225,6 +225,9 @@ constexpr Parameter parameters[] = {{"L", &LogGP::L},
                                     {"rendezvous", &LogGP::rendezvous, true, true},
                                     {"shared_latency", &LogGP::shared_latency, false},
                                     {"shared_overhead", &LogGP::shared_overhead, false},
+                                    {"shared_byte", &LogGP::shared_byte, false, true},
+                                    {"copy_beyond", &LogGP::copy_beyond, false},
+                                    {"start", &LogGP::start, false, true},
                                     {"node_latency", &LogGP::node_latency, false},
                                     {"node_overhead", &LogGP::node_overhead, false},
                                     {"node_gap", &LogGP::node_gap, false},
@@ -239,6 +242,7 @@ struct Number {
 };
 constexpr Number numbers[] = {{"eager", &LogGP::eager, std::size_t{1} << 30, "bytes "},
                               {"node_eager", &LogGP::node_eager, std::size_t{1} << 30, "bytes "},
+                              {"cache", &LogGP::cache, std::size_t{1} << 40, "bytes "},
                               {"ranks_per_core", &LogGP::ranks_per_core, std::size_t{1} << 20, ""}};
 constexpr double longest_time = 10;             // seconds
 constexpr const char* otherwise = "otherwise";  // where missing parameters come from
@@ -279,10 +283,12 @@ std::string set(LogGP& machine, const std::string& name, const std::string& valu
     return text(name, " is ", in_quotes(value), "; it must be a time in seconds, ",
                 parameter.may_be_zero ? "at least" : "above", " 0 and below ", longest_time);
   }
-  return text(in_quotes(name),
-              " is no machine parameter; there are L, o, g, G, copy_block, copy_byte, typed_block, "
-              "eager, rendezvous, shared_latency, shared_overhead, node_latency, node_overhead, "
-              "node_gap, node_byte, node_eager, node_rendezvous, core_switch and ranks_per_core");
+  return text(
+      in_quotes(name),
+      " is no machine parameter; there are L, o, g, G, copy_block, copy_byte, typed_block, "
+      "eager, rendezvous, shared_latency, shared_overhead, shared_byte, copy_beyond, cache, "
+      "start, node_latency, node_overhead, node_gap, node_byte, node_eager, node_rendezvous, "
+      "core_switch and ranks_per_core");
 }
 
 // Returns what is wrong with the text, or nothing.
@@ -313,10 +319,11 @@ std::string to_text(const LogGP& machine) {
   std::string line;
   constexpr LogGP usual;
   for (const Parameter& parameter : parameters)
-    if (usual.*parameter.time >= 0 || machine.*parameter.time != usual.*parameter.time)
+    if (usual.*parameter.time > 0 || machine.*parameter.time != usual.*parameter.time)
       line += text(parameter.name, "=", number(machine.*parameter.time), " ");
-  if (machine.node_eager > 0) line += "node_eager=" + number(machine.node_eager) + " ";
-  if (machine.ranks_per_core > 1) line += "ranks_per_core=" + number(machine.ranks_per_core) + " ";
+  for (const Number& row : numbers)  // eager is always known, and last
+    if (machine.*row.count != usual.*row.count && row.count != &LogGP::eager)
+      line += text(row.name, "=", number(machine.*row.count), " ");
   return line + "eager=" + number(machine.eager);
 }
 

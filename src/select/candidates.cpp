@@ -150,6 +150,13 @@ double scratch_of(const Candidate& candidate, const Problem& problem) {
   return most;
 }
 
+// What a rank reads and writes in an exchange: its blocks, and what it holds for a plan.
+double bytes_touched(const Candidate& candidate, const Problem& problem) {
+  const auto blocks = static_cast<double>(problem.neighbors);
+  const double sent = problem.collective == Collective::allgather ? 1 : blocks;
+  return problem.sizes.average * (sent + blocks) + scratch_of(candidate, problem);
+}
+
 // The choice as it is, then each of its parts with each of its details.
 std::vector<ChannelChoice> with_details(const ChannelChoice& plain, const Offer& offer) {
   std::vector<ChannelChoice> all{plain};
@@ -215,7 +222,10 @@ double predict(const Candidate& candidate, const Problem& problem, const Setting
                const LogGP& machine) {
   const ChannelChoice& channel = candidate.channel;
   const ChannelChoice::Part& part = channel.edges.empty() ? channel.base : channel.edges.front();
-  return part.row->price({candidate.planned.get(), problem, settings, machine}, part.detail);
+  const LogGP here = touching(machine, bytes_touched(candidate, problem));
+  const double turns = static_cast<double>(machine.ranks_per_core);
+  return machine.start * turns +
+         part.row->price({candidate.planned.get(), problem, settings, here}, part.detail);
 }
 
 double predict_native(const Problem& problem, const Settings& settings, const LogGP& machine) {

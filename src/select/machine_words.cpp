@@ -28,9 +28,9 @@ std::string in_quotes(std::string_view word) {
 }
 
 bool is_of_simulations(std::string_view name) {
-  constexpr std::string_view names[] = {
-      "self_latency", "self_overhead", "shared_byte",  "ranks_per_node", "ranks_per_nic",
-      "network",      "hop",           "noise_period", "noise_duration", "cores"};
+  constexpr std::string_view names[] = {"self_latency",  "self_overhead",  "ranks_per_node",
+                                        "ranks_per_nic", "network",        "hop",
+                                        "noise_period",  "noise_duration", "cores"};
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 

@@ -28,8 +28,6 @@ class ClusterFile {
 
   Machine machine() const {
     Machine m = machine_of(model_);
-    m.node.byte = time("shared_byte", m.node.byte);
-    m.self = m.node;
     m.self.latency = time("self_latency", m.self.latency);
     m.self.overhead = time("self_overhead", m.self.overhead);
     m.ranks_per_node = count("ranks_per_node");

@@ -2,7 +2,6 @@
 // Machine files of simulations: those of all commands, with a few lines more.
 //
 //   self_latency, self_overhead   of a rank's messages to itself; default: shared_latency, ...
-//   shared_byte                   per byte of a message on one node; default: copy_byte
 //   ranks_per_node, ranks_per_nic consecutive ranks; default 1
 //   cores                         that all ranks share; default: as ranks_per_core says
 //   network, hop                  as in topology.hpp, and what a hop adds to L

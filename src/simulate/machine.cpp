@@ -59,8 +59,8 @@ Machine in_turns(Machine machine, std::uint32_t ranks) {
 Machine machine_of(const LogGP& m) {
   Machine machine;
   machine.network = {to_ticks(m.L), to_ticks(m.o), to_ticks(m.g), to_ticks(m.G), true};
-  machine.node = {to_ticks(m.shared_latency), to_ticks(m.shared_overhead), 0, to_ticks(m.copy_byte),
-                  false};
+  machine.node = {to_ticks(m.shared_latency), to_ticks(m.shared_overhead), 0,
+                  to_ticks(m.shared_byte >= 0 ? m.shared_byte : m.copy_byte), false};
   machine.self = machine.node;
   machine.eager = m.eager;
   machine.rendezvous = to_ticks(m.rendezvous);

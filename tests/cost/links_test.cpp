@@ -58,6 +58,37 @@ TEST(Links, TakeTurnsOnACore) {
   EXPECT_EQ(between_nodes(network).L, network.L) << "once";
 }
 
+// A receiver takes what is shared out of another core's cache.
+TEST(Links, TakeBytesOutOfOtherCaches) {
+  LogGP m = machine();
+  EXPECT_EQ(through_memory(m).machine.G, 0) << "nothing is known";
+  m.shared_byte = 0.125;
+  EXPECT_EQ(through_memory(m).machine.G, 0.125);
+  m.ranks_per_core = 3;
+  EXPECT_EQ(through_memory(m).machine.G, 0.375);
+}
+
+// What all ranks of a core touch has to fit.
+TEST(Links, CopyMoreSlowlyBeyondTheCache) {
+  LogGP m = machine();
+  m.copy_beyond = 1;
+  EXPECT_EQ(touching(m, 1e9).copy_byte, 0.25) << "nobody knows what fits";
+  m.cache = 1000;
+  EXPECT_EQ(touching(m, 1000).copy_byte, 0.25);
+  const LogGP beyond = touching(m, 1001);
+  EXPECT_EQ(beyond.copy_byte, 1);
+  EXPECT_EQ(on_a_node(beyond).G, 0.5 + 0.75) << "a message on a node is a copy";
+  EXPECT_EQ(between_nodes(beyond).G, 0.5);
+  EXPECT_EQ(touching(beyond, 1001).node_byte, beyond.node_byte) << "once";
+  m.node_byte = 2;
+  EXPECT_EQ(on_a_node(touching(m, 1001)).G, 2.75);
+  m.ranks_per_core = 2;
+  EXPECT_EQ(touching(m, 500).copy_byte, 0.25);
+  EXPECT_EQ(touching(m, 501).copy_byte, 1);
+  m.copy_beyond = 0.125;
+  EXPECT_EQ(touching(m, 501).copy_byte, 0.25) << "it is never faster there";
+}
+
 // Rank 0 sends a block to rank 1.
 std::vector<Plan> one_message() {
   Builder a(0, 1), b(1, 1);

@@ -67,13 +67,17 @@ TEST(Calibration, EndsWhereTheClockStandsStill) {
 // By the machine's own clock they are times, the same on all ranks.
 TEST(Calibration, FindsTimesThatAllRanksShare) {
   const Measured found = measure(nullptr);
-  const std::array<double, 5> mine{found.machine.L, found.machine.o, found.machine.G,
-                                   found.machine.copy_byte, found.machine.core_switch};
-  std::array<double, 5> least{}, most{};
-  MPI_Allreduce(mine.data(), least.data(), 5, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
-  MPI_Allreduce(mine.data(), most.data(), 5, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  const std::array<double, 6> mine{found.machine.L,           found.machine.o,
+                                   found.machine.G,           found.machine.copy_byte,
+                                   found.machine.core_switch, found.machine.copy_beyond};
+  std::array<double, 6> least{}, most{};
+  MPI_Allreduce(mine.data(), least.data(), 6, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+  MPI_Allreduce(mine.data(), most.data(), 6, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   EXPECT_EQ(least, most);
   for (const double time : mine) EXPECT_GT(time, 0);
+  EXPECT_GE(found.machine.copy_beyond, found.machine.copy_byte);
+  EXPECT_GT(found.machine.cache, 0U);
+  EXPECT_EQ(found.machine.shared_byte >= 0, world_size() > 1) << "all share a node";
 }
 
 // Turns on a core are measured where ranks take them, and only there.

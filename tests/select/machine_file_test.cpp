@@ -78,6 +78,19 @@ TEST(MachineText, KeepsMessagesOnANode) {
   EXPECT_EQ(back.ranks_per_core, m.ranks_per_core);
 }
 
+// The same of what is known of caches.
+TEST(MachineText, KeepsWhatIsKnownOfCaches) {
+  LogGP m;
+  for (const char* name : {"shared_byte", "cache", "start"})
+    EXPECT_EQ(to_text(m).find(name), std::string::npos) << name;
+  m.shared_byte = 0, m.copy_beyond = 3e-10, m.cache = 2 << 20, m.start = 5e-7;
+  const LogGP back = loggp_from_text(to_text(m)).value();
+  EXPECT_EQ(back.shared_byte, 0);
+  EXPECT_EQ(back.copy_beyond, 3e-10);
+  EXPECT_EQ(back.cache, std::size_t{2 << 20});
+  EXPECT_EQ(back.start, 5e-7);
+}
+
 using MachineFile = test::TemporaryDirectory;
 
 TEST_F(MachineFile, ReadsWhatAUserWrites) {
@@ -123,6 +136,10 @@ TEST_F(MachineFile, SaysWhatIsWrong) {
                   "node_eager is '0'; it must be a whole number of bytes from 1 to 1073741824");
   EXPECT_CONTAINS(complaint(good + " ranks_per_core=0"),
                   "ranks_per_core is '0'; it must be a whole number from 1 to 1048576");
+  EXPECT_CONTAINS(complaint(good + " copy_beyond=0"), "copy_beyond is '0'; it must be a time");
+  EXPECT_CONTAINS(complaint(good + " shared_byte=-1"), "in seconds, at least 0 and below 10");
+  EXPECT_CONTAINS(complaint(good + " cache=half"),
+                  "cache is 'half'; it must be a whole number of bytes from 1 to 1099511627776");
   EXPECT_CONTAINS(complaint(good + " core_switch=inf"), "core_switch is 'inf'; it must be a time");
   EXPECT_CONTAINS(complaint(good + " self_speed=1"), "node_rendezvous, core_switch");
   EXPECT_CONTAINS(complaint("L=1e-6"), "o is missing");

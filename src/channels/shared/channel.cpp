@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The channel of shared memory between ranks of a node.
+#include <algorithm>
+
 #include "channels/canary_detail.hpp"
 #include "channels/shared/connect.hpp"
 #include "channels/table.hpp"
@@ -25,8 +27,11 @@ double price(const Offer& offer, const std::string& detail) {
   LinkCosts links = links_of(offer, {});
   LinkCost memory = through_memory(offer.machine);
   if (has_word(detail, single_copy)) {
+    // One end copies out of the other's memory, as the MPI does with long messages.
+    const double byte = std::max(memory.machine.copy_byte, links.node.machine.G);
     memory.machine.o += links.node.machine.o;
-    memory.machine.copy_byte /= 2;
+    memory.machine.copy_byte = byte / 2;
+    memory.machine.G = 0;
   }
   links.node = memory;
   if (links.node_of.empty()) links.network = memory;

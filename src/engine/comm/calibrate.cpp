@@ -14,10 +14,8 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "copy/moves.hpp"
 #include "engine/comm/partner.hpp"
 #include "engine/wait/agree.hpp"
-#include "memory/memory.hpp"
 #include "mpi/mpi_error.hpp"
 #include "mpi/owned_type.hpp"
 #include "select/cache.hpp"
@@ -26,17 +24,8 @@ namespace tonari {
 namespace {
 
 constexpr std::size_t largest = 128 * 1024;
-// Seconds: what nobody notices at a first init. On a machine that is busy with something else the
-// parameters that are not known by then keep their usual values.
-constexpr double usual_time = 2e-3;
-
-// Who gives all measurements at an init more than that, gives it to these, too.
-double time_for_messages() {
-  const char* const given = std::getenv("TONARI_TUNE_SECONDS");
-  double seconds = 0;
-  if (given) std::from_chars(given, given + std::strlen(given), seconds);
-  return std::max(usual_time, seconds);
-}
+// Seconds: about a thousand instructions. It is not measured, but the same for all candidates.
+constexpr double start_of_an_exchange = 0.25e-6;
 
 // Both partners run the same sequence; only the first one's times count.
 class Pair {
@@ -152,28 +141,6 @@ class Pair {
   double begun_ = 0;
 };
 
-void measure_copies(LogGP& machine) {
-  constexpr std::size_t big = 64 * 1024, small = 32, blocks = 16;
-  Memory from(big), to(big);
-  std::fill_n(from.data(), big, std::byte{1});
-  std::fill_n(to.data(), big, std::byte{2});
-  std::vector<Move> many;
-  for (std::size_t k = 0; k < blocks; ++k)
-    many.push_back({to.data() + 4096 * k, from.data() + 4096 * k, small, 1, 0, 0});
-  const Move one{to.data(), from.data(), big, 1, 0, 0};
-  const auto time = [](std::span<const Move> moves) {
-    std::vector<double> times;
-    for (int k = 0; k < 10; ++k) {
-      const double start = MPI_Wtime();
-      run_moves(moves);
-      times.push_back(MPI_Wtime() - start);
-    }
-    return undisturbed(times);
-  };
-  machine.copy_byte = std::max(1e-12, time(std::span(&one, 1)) / big);
-  machine.copy_block = std::max(1e-10, time(many) / blocks);
-}
-
 // Returns whether there was time for all; the same on both.
 bool measure_messages(LogGP& machine, Pair& pair) {
   pair.one_way(8);  // warms up connections, once the partner has come
@@ -198,6 +165,17 @@ bool measure_messages(LogGP& machine, Pair& pair) {
 }
 
 }  // namespace
+
+// What nobody notices at a first init. On a machine that is busy with something else the parameters
+// that are not known by then keep their usual values. Who gives all measurements at an init more
+// than that, gives it to these, too.
+double time_for_messages() {
+  constexpr double usual = 2e-3;
+  const char* const given = std::getenv("TONARI_TUNE_SECONDS");
+  double seconds = 0;
+  if (given) std::from_chars(given, given + std::strlen(given), seconds);
+  return std::max(usual, seconds);
+}
 
 double undisturbed(std::span<double> values) {
   const auto rank = static_cast<std::ptrdiff_t>(values.size() / 10);
@@ -264,6 +242,7 @@ void take_as_near(LogGP& machine, const LogGP& near) {
 struct Partners {
   int far = 0;   // on another node, or else the last rank
   int near = 0;  // the next one of rank 0's node, where there are others; 0: none
+  bool one_node = true;
   std::size_t ranks_per_core = 1;
 
   Partners(MPI_Comm comm, const Node& node, int rank, int size) {
@@ -276,6 +255,7 @@ struct Partners {
     agree(comm, std::nullopt, words, &said);
     far = said[0] > 0 ? static_cast<int>(said[0]) : size - 1;
     near = said[0] > 0 ? static_cast<int>(said[1]) : 0;
+    one_node = said[0] == 0;
     ranks_per_core = static_cast<std::size_t>(said[2]);
   }
 };
@@ -289,6 +269,7 @@ LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node, bo
   const Partners partners(comm, *node, rank, size);
   LogGP machine;
   std::string result;
+  machine.start = start_of_an_exchange;
   if (rank == 0) measure_copies(machine);
   std::optional<Pair> far, near;
   if (size > 1 && (rank == 0 || rank == partners.far))
@@ -300,9 +281,11 @@ LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node, bo
   LogGP here = machine;
   if (near) complete = measure_messages(here, *near) && complete;
   if (near) take_as_near(machine, here);
+  measure_long_copies(machine, comm);
   measure_shared(machine, comm, node, rank);
-  if (partners.ranks_per_core > 1 && size > 1)
-    measure_turns(machine, comm, partners.ranks_per_core);
+  const bool together = partners.one_node && broadcast(comm, complete ? "yes" : "") == "yes";
+  if (size > 1 && (together || partners.ranks_per_core > 1))
+    measure_exchanges(machine, comm, partners.ranks_per_core, together);
   if (rank == 0) result = to_text(machine);
   return loggp_from_text(broadcast(comm, result)).value_or(LogGP{});
 }
@@ -324,7 +307,7 @@ LogGP machine_parameters(MPI_Comm comm, const std::string& key,
     if (const auto found = known.find(key); found != known.end())
       text = to_text(found->second);
     else if (const auto line = file.get(key);
-             line && line->find("core_switch") != line->npos && loggp_from_text(*line))
+             line && line->find("copy_beyond") != line->npos && loggp_from_text(*line))
       text = *line;
   }
   text = broadcast(comm, text);

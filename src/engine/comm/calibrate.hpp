@@ -29,8 +29,9 @@ std::string machine_key(MPI_Comm comm, std::size_t ranks_per_core,
 
 // Measures by ping-pongs and bursts between rank 0 and the last rank of another node while the
 // others wait, or the last rank of all. Rank 0 also sends messages to the next rank of its `node`
-// if there are several nodes, and uses shared memory with it. Where ranks share cores, all of them
-// exchange messages. That takes some 2 ms where ranks have a core each. On a busy machine the
+// if there are several nodes, and uses shared memory with it. All ranks copy at once. On one node,
+// and where ranks share cores, all of them exchange messages. That takes some 5 ms where ranks have
+// a core each. On a busy machine the
 // parameters that there was no time for keep their usual values; `complete` tells on rank 0.
 // Collective; the same on all ranks. With one rank only copies are measured.
 LogGP measure_machine(MPI_Comm comm, const std::shared_ptr<const Node>& node, bool& complete);
@@ -50,13 +51,22 @@ LogGP machine_parameters(MPI_Comm comm, const std::string& key,
 // The lower decile, because other load only ever adds to a time. Reorders the values.
 double undisturbed(std::span<double> values);
 
-// Collective. The first two ranks of rank 0's node measure: sets shared_latency and
-// shared_overhead, or leaves them where memory cannot be shared.
+// Seconds for the messages between two ranks.
+double time_for_messages();
+
+// Sets copy_block and copy_byte.
+void measure_copies(LogGP& machine);
+
+// Collective. All ranks copy at once: sets cache and copy_beyond.
+void measure_long_copies(LogGP& machine, MPI_Comm comm);
+
+// Collective. The first two ranks of rank 0's node measure: sets shared_latency, shared_overhead
+// and shared_byte, or leaves them where memory cannot be shared.
 void measure_shared(LogGP& machine, MPI_Comm comm, const std::shared_ptr<const Node>& node,
                     int rank);
 
-// Collective. All ranks exchange short messages with some others: sets core_switch, for so many
-// ranks that take turns on a core.
-void measure_turns(LogGP& machine, MPI_Comm comm, std::size_t ranks_per_core);
+// Collective. All ranks exchange messages with some others. Sets core_switch, for so many ranks
+// that take turns on a core, or L where each has its own; on one node also o, G and rendezvous.
+void measure_exchanges(LogGP& machine, MPI_Comm comm, std::size_t ranks_per_core, bool one_node);
 
 }  // namespace tonari

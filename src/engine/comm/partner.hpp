@@ -46,6 +46,11 @@ class Partner {
   }
   // Of those under way, the one that was started last.
   bool test_last() { return is_complete(requests_[under_way_ - 1]); }
+  // Looks once at what is under way; whether nothing is any more.
+  bool complete_soon() {
+    while (under_way_ > 0 && test_last()) --under_way_;
+    return under_way_ == 0;
+  }
   // For some time it only looks, so that what is measured is the MPI.
   void complete_last(int most_looks = usual_looks) {
     MPI_Request& request = requests_[under_way_ - 1];
@@ -60,10 +65,6 @@ class Partner {
   }
   void complete() {
     while (under_way_ > 0) complete_last();
-  }
-  // Gives the core away between looks, as exchanges do where ranks share cores.
-  void complete_in_turns() {
-    while (under_way_ > 0) complete_last(0);
   }
 
  private:
