@@ -389,6 +389,13 @@ def predictions(rows: Rows) -> list[list[str]]:
     return [["exchange", "within a factor of two", "measured/predicted"], *shown]
 
 
+def turns(rows: Rows) -> list[list[str]]:
+    """Of each claim what is the fastest, and what is with another o, L or G."""
+    found = rows.of("turns")
+    heads = {"o": "other o", "L": "other L", "G": "other G"}
+    return [[heads.get(name, name) for name in found[0]], *(list(row.values()) for row in found)]
+
+
 def petsc(rows: Rows) -> list[list[str]]:
     found = rows.of("petsc")
     return [
@@ -404,6 +411,7 @@ TABLES: dict[str, Callable[[Rows], list[list[str]]]] = {
     "thesis": thesis,
     "real-programs": real_programs,
     "simgrid": lambda rows: judged.simgrid(rows.of("simgrid")),
+    "turns": turns,
     "loggopsim": lambda rows: judged.loggopsim(rows.of("loggopsim")),
 }
 

@@ -153,7 +153,7 @@ def test_blocks_that_do_not_run_say_why() -> None:
 NOT_RUN = {
     "CONTRIBUTING.md": 5,
     "README.md": 1,
-    "docs/explanation/simulator.md": 2,
+    "docs/explanation/simulator.md": 4,
     "docs/howto/advise.md": 2,
     "docs/howto/fortran.md": 1,
     "docs/howto/gpu-memory.md": 6,

@@ -22,7 +22,7 @@ from tonari.benchmark.spmv_summary import SIMULATED, add_ratio_spread, complete
 from tonari.commands.options import TUNES, Json, Mpi, Output, Repeat
 from tonari.commands.share import analyze
 from tonari.communication import MOST_RANKS, Communication, row_parallel
-from tonari.partitioned import write
+from tonari.partitioned import Partitioned, write
 from tonari.views import bench_spmv as view
 from tonari.views.share import label
 
@@ -173,22 +173,28 @@ def _measure(
         ]
 
 
-def _simulate(source: Source, ranks: int, schemes: str, machine: str) -> list[Row]:
-    """By `tonari share`, whose times are those of its machine."""
+def forward_exchange(source: Source, ranks: int) -> tuple[Partitioned, Communication]:
+    """What goes between so many ranks before a product by rows."""
     made = source.partitioned(ranks)
     senders, receivers, words = row_parallel(made.matrix(), made.owners())
     pattern = Communication(
         ranks, senders.astype("int32"), receivers.astype("int32"), words.astype("uint64"), ""
     )
+    return made, pattern
+
+
+def _simulate(source: Source, ranks: int, schemes: str, machine: str) -> list[Row]:
+    """By `tonari share`, whose times are those of its machine."""
+    made, pattern = forward_exchange(source, ranks)
     answers = analyze(pattern, schemes, machine)
     common = {
         "kind": SIMULATED,
         "ranks": ranks,
         "rows": made.size,
         "nonzeros": len(made.columns),
-        "words": int(words.sum()),
-        "avg_targets": len(senders) / ranks,
-        "most_targets": int(np.bincount(senders, minlength=1).max()),
+        "words": int(pattern.words.sum()),
+        "avg_targets": len(pattern.senders) / ranks,
+        "most_targets": int(np.bincount(pattern.senders, minlength=1).max()),
         "machine": machine or "a generic machine",
     }
     return [common | _prediction(answer) for answer in answers]
