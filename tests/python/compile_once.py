@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A compiler launcher (CMAKE_CXX_COMPILER_LAUNCHER) for tests that build the library again: what
 was compiled already from the same text by the same options is copied, and so is what the build
-tree has (compiled_before.py). The preprocessor always runs on the files that are there, so a
-missing or another one is noticed."""
+tree has (compiled_before.py). Else the preprocessor runs on the files that are there, so a missing
+or another one is noticed. Targets that TONARI_HOLLOW finds are left hollow (compile_hollow.py)."""
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from compile_hollow import hollow
 from compiled_before import compiled_before
 
 # With a value of their own: what they say is in the preprocessed text, or names a file.
@@ -63,5 +65,8 @@ if __name__ == "__main__":
     words, place = sys.argv[1:], os.environ.get("TONARI_COMPILED")
     if not place or "-c" not in words or "-o" not in words:
         os.execvp(words[0], words)
+    found = os.environ.get("TONARI_HOLLOW")
+    if found and re.search(found, words[words.index("-o") + 1]):
+        sys.exit(hollow(words))
     build = os.environ.get("TONARI_BUILD")
     sys.exit(compile_once(words, Path(place), Path(build).absolute() if build else None))

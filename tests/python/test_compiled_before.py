@@ -43,7 +43,7 @@ class Tree:
         self.root, self.copy = sources(folder / "here"), sources(folder / "copy")
         self.build = self.root / "build"
         (self.root / "tests/python").mkdir(parents=True)
-        for name in ("compile_once.py", "compiled_before.py"):
+        for name in ("compile_hollow.py", "compile_once.py", "compiled_before.py"):
             shutil.copy(HERE / name, self.root / "tests/python")
         line = " ".join(command(self.root, "-O1", "-g1"))
         row = {"directory": str(self.build), "command": f"{line} ", "file": "unity.cxx"}
@@ -54,13 +54,14 @@ class Tree:
         subprocess.run([ninja, "-C", self.build], check=True, capture_output=True)
         self.made = (self.build / PLACE).read_bytes()
 
-    def taken(self, *options: str, status: int = 0) -> bool:
-        """Whether the copy got the tree's object, which has lines for debuggers."""
+    def taken(self, *options: str, status: int = 0, root: Path | None = None) -> bool:
+        """Whether the copy got the tree's object, which has lines for debuggers. root: of the
+        sources that are compiled there, others than those of the copy."""
         (self.copy / "known").mkdir(exist_ok=True)
         given = {"TONARI_COMPILED": str(self.copy / "known"), "TONARI_BUILD": str(self.build)}
         launcher = [sys.executable, self.root / "tests/python/compile_once.py"]
         done = subprocess.run(
-            [*launcher, *command(self.copy, *options)],
+            [*launcher, *command(root or self.copy, *options)],
             cwd=self.copy / "build",
             env=os.environ | given,
         )
@@ -77,6 +78,16 @@ def test_a_copy_takes_the_object_and_tells_what_it_read(tree: Tree) -> None:
     assert tree.taken("-O0") and tree.taken()
     rule = (tree.copy / "build" / f"{PLACE}.d").read_text()
     assert str(tree.copy / "src/a.hpp") in rule
+
+
+def test_sources_of_the_tree_are_not_read_again(tree: Tree) -> None:
+    """As in a project that has them as a part."""
+    assert tree.taken("-O0", root=tree.root)
+    rule = (tree.copy / "build" / f"{PLACE}.d").read_text()
+    assert "unity.cxx" in rule and "a.hpp" not in rule
+    assert not tree.taken("-isystem", str(tree.copy / "src"), "-DM", root=tree.root)
+    (tree.root / "src/a.hpp").write_text("inline int two() { return 3; }\n")
+    assert not tree.taken(root=tree.root)
 
 
 @pytest.mark.parametrize("option", ["-DN=2", "-fno-exceptions", "-g", "-DM"])

@@ -39,6 +39,9 @@ QUICKLY = [
     *("-C", "cmake.build-type=Debug", "-C", f"cmake.define.CMAKE_CXX_FLAGS_DEBUG={FAST}"),
     *("-C", "cmake.define.CMAKE_UNITY_BUILD=ON"),
 ]
+# Benchmark programs that are asked for their names alone; `make test-long` compiles them for the
+# standard ABI.
+HOLLOW = "tonari_bench_(halo|halo_device|inplace|sparse|spmv)_abi"
 # Where no compiler is: an environment of Python that was activated, and no more.
 PLAIN = {"PYTHONPATH": "", "TONARI_BUILD": "", "LD_LIBRARY_PATH": ""}
 
@@ -52,7 +55,7 @@ def building() -> dict[str, str]:
     path = os.pathsep.join([*map(str, tools), os.environ["PATH"]])
     compilers = {"CXX": CACHE["CMAKE_CXX_COMPILER"], "CC": CACHE["CMAKE_C_COMPILER"]}
     cmake = {"CMAKE_CXX_COMPILER_LAUNCHER": LAUNCHER, "CMAKE_BUILD_PARALLEL_LEVEL": "2"}
-    return compilers | cmake | {"PATH": path}
+    return compilers | cmake | {"PATH": path, "TONARI_HOLLOW": HOLLOW}
 
 
 @pytest.fixture(scope="session")
