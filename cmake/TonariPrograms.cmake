@@ -24,12 +24,13 @@ function(tonari_build_on_demand target mpi)
   endif()
 endfunction()
 
-# tonari_mpi_executable(NAME sources... [MPIS names...] [LATER]): builds NAME once per MPI, as
-# <build>/<mpi>/bin/NAME; targets NAME_<mpi>. `make test` needs that of the first MPI, unless LATER,
-# and what tonari_add_mpi_test runs. Those of TONARI_TESTED_MPIS compile soon, as their libraries
-# do.
+# tonari_mpi_executable(NAME sources... [MPIS names...] [LATER] [REPEATS]): builds NAME once per
+# MPI, as <build>/<mpi>/bin/NAME; targets NAME_<mpi>. `make test` needs that of the first MPI,
+# unless LATER, and what tonari_add_mpi_test runs. Those of TONARI_TESTED_MPIS compile soon, as
+# their libraries do; what under these only REPEATS what other programs prove is for `make
+# test-long`.
 function(tonari_mpi_executable name)
-  cmake_parse_arguments(arg "LATER" "" "MPIS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "LATER;REPEATS" "" "MPIS;LIBRARIES" ${ARGN})
   if(NOT arg_MPIS)
     set(arg_MPIS ${TONARI_MPIS})
   endif()
@@ -48,6 +49,12 @@ function(tonari_mpi_executable name)
     set_target_properties(${name}_${mpi} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
         ${PROJECT_BINARY_DIR}/${mpi}/bin)
     tonari_build_on_demand(${name}_${mpi} ${mpi})
+    if(arg_REPEATS AND mpi IN_LIST TONARI_TESTED_MPIS)
+      set_target_properties(${name}_${mpi} PROPERTIES EXCLUDE_FROM_ALL ON)
+      if(TARGET tonari_long_tests)
+        add_dependencies(tonari_long_tests ${name}_${mpi})
+      endif()
+    endif()
   endforeach()
   if(TARGET tonari_tests AND TARGET ${name}_${TONARI_FIRST_MPI} AND NOT arg_LATER)
     add_dependencies(tonari_tests ${name}_${TONARI_FIRST_MPI})
@@ -130,16 +137,16 @@ function(tonari_share_counts name ranks more heavy first others)
 endfunction()
 
 # tonari_add_mpi_test(NAME program [RANKS 1 2 3 ...] [OTHERS 3 ...] [MORE 4 5 8 ...] [HEAVY]
-# [ABI_MORE 2 ...] [ABI_LONG 2 ...] [MPIS names...] [ARGS ...] [TIMEOUT seconds] [LABELS ...]
-# [ENVIRONMENT ...]): one ctest per MPI (of MPIS, or all) and rank count of RANKS and MORE. `make
-# test` runs those of RANKS under the first MPI, of them those of OTHERS under the other MPIs. The
-# label `more` is for what `make test-all` runs: those of RANKS under the other MPIs, and of MORE
-# what tonari_share_counts says; all, where there is one MPI, where there are no RANKS, or with
-# EVERY_COUNT. The rest has the label `long` and runs in `make test-long`. The program for the
-# standard ABI runs on ABI_MORE ranks in `make test-all` and on ABI_LONG in `make test-long`, under
-# each MPI that has it.
+# [REPEATS] [ABI_MORE 2 ...] [ABI_LONG 2 ...] [MPIS names...] [ARGS ...] [TIMEOUT seconds] [LABELS
+# ...] [ENVIRONMENT ...]): one ctest per MPI (of MPIS, or all) and rank count of RANKS and MORE.
+# `make test` runs those of RANKS under the first MPI, of them those of OTHERS under the other MPIs.
+# The label `more` is for what `make test-all` runs: those of RANKS under the other MPIs, and of
+# MORE what tonari_share_counts says; all, where there is one MPI, where there are no RANKS, or with
+# EVERY_COUNT; none under the others where the program only REPEATS. The rest has the label `long`
+# and runs in `make test-long`. The program for the standard ABI runs on ABI_MORE ranks in `make
+# test-all` and on ABI_LONG in `make test-long`, under each MPI that has it.
 function(tonari_add_mpi_test name program)
-  cmake_parse_arguments(arg "EVERY_COUNT;HEAVY" "TIMEOUT"
+  cmake_parse_arguments(arg "EVERY_COUNT;HEAVY;REPEATS" "TIMEOUT"
       "RANKS;OTHERS;MORE;ABI_MORE;ABI_LONG;MPIS;ARGS;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT ${TONARI_PATIENCE})
@@ -154,6 +161,9 @@ function(tonari_add_mpi_test name program)
   list(LENGTH several several)
   if(arg_RANKS AND several GREATER 1 AND NOT arg_EVERY_COUNT)
     tonari_share_counts(${name} "${arg_RANKS}" "${arg_MORE}" ${arg_HEAVY} of_first of_others)
+  endif()
+  if(arg_REPEATS)
+    set(of_others)
   endif()
   foreach(mpi IN LISTS arg_MPIS)
     string(TOUPPER ${mpi} upper)

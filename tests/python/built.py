@@ -24,6 +24,10 @@ _LIBRARIES = [
 PATIENT = {"LD_PRELOAD": ":".join(str(file) for file in _LIBRARIES if file.is_file())}
 
 
+# Programs that `make test-all` builds for the first MPI only (REPEATS in examples/CMakeLists.txt).
+REPEATED = {"cg"}
+
+
 def with_program(program: str) -> dict[str, dict[str, Any]]:
     """The MPIs of the build that have it, by name: mpiexec, bin and so on."""
     if not CONFIG.is_file():
@@ -58,7 +62,8 @@ def marks(
     """These MPIs; the mark of a test that needs any of them; and of one that runs with each, as its
     argument mpi: under the first MPI in `make test`, under the others in `make test-all`."""
     found = with_program(program)
-    cases = [more(mpi) if number else mpi for number, mpi in enumerate(found)]
+    later = long if program in REPEATED else more
+    cases = [later(mpi) if number else mpi for number, mpi in enumerate(found)]
     needed = pytest.mark.skipif(
         not found, reason=f"there is no build with {program} (TONARI_BUILD)"
     )
