@@ -80,6 +80,26 @@ def test_each_figure_has_a_verdict_that_follows_its_numbers(paper, figure, short
     assert len(names) == len(set(names))
 
 
+@every_figure
+def test_a_step_that_is_missing_fails_its_figure_at_most(paper, figure, here):
+    for step in figure.steps(here):
+        made = of(paper, figure, here, 2)
+        del made.rows[step.name]
+        made.failed = {step.name: "there is no room"}
+        one = outcome(made)
+        assert one.kind in KINDS | {FAILED} and "in 0 of 0" not in one.sentence
+        assert one.kind != FAILED or one.sentence.startswith(f"{step.name} failed, so ")
+
+
+@every_figure
+def test_without_a_row_a_figure_has_failed(paper, figure, here):
+    made = Made(paper, figure, steps=figure.steps(here))
+    made.failed = {step.name: "there is no room" for step in made.steps}
+    one = outcome(made)
+    assert one.kind == FAILED and not one.points
+    assert " failed, so " in one.sentence
+
+
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.key)
 def test_published_numbers_say_where_they_are_from(paper):
     for figure in paper.figures:

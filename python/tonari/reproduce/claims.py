@@ -88,6 +88,8 @@ def more(what: str, published: float, own: float, words: str) -> Check:
 
 def most(what: str, percents: float, cases: Sequence[bool]) -> Check:
     """The paper says that it is so in most cases, in more than so many percent of them."""
+    if not cases:
+        raise Missing(f"there is no case of: {what}")
     count, whole = sum(cases), len(cases)
     kind = AGREES if 100 * count > percents * whole else DIFFERS
     return Check(kind, f"{what}: in {count} of {whole} cases here, in most of them published.")

@@ -54,6 +54,11 @@ class Outcome:
         }
 
 
+def _missing(made: Made, gap: str) -> str:
+    who = ", ".join(made.failed)
+    return f"{who} failed, so {gap}" if who else gap
+
+
 def outcome(made: Made) -> Outcome:
     """Asks the figure's judge."""
     figure = made.figure
@@ -65,8 +70,11 @@ def outcome(made: Made) -> Outcome:
             points = figure.points(made.of_steps)
             verdict = figure.judge(printed, points)
         except Missing as gap:
-            who = ", ".join(made.failed)
-            missing = f"{who} failed, so {gap}" if who else str(gap)
+            missing = _missing(made, str(gap))
+        except (LookupError, ValueError):
+            if not made.failed:
+                raise  # a mistake of the judge
+            missing = _missing(made, "its numbers are not all there")
     commands = [("tonari", *step.arguments) for step in (*made.steps, *made.sweeps)]
     sweeps = [
         swept(step.name, made.rows[step.name]) for step in made.sweeps if step.name in made.rows

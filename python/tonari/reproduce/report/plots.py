@@ -139,6 +139,7 @@ def _values(traces: Sequence[Drawing], axis: str) -> list[float]:
 def _axis(title: str, log: bool, values: Sequence[float]) -> Drawing:
     """Few values have a label each."""
     axis: Drawing = {"title": {"text": title}, "gridcolor": "#e3e8ed", "automargin": True}
+    axis |= {"exponentformat": "none", "separatethousands": True}
     if log:
         axis |= {"type": "log", "dtick": 1}
     if 0 < len(values) <= MOST_LABELS:
@@ -148,9 +149,11 @@ def _axis(title: str, log: bool, values: Sequence[float]) -> Drawing:
 
 
 def _decades(log: bool, values: Sequence[float]) -> Drawing:
-    """Powers of ten have a label each; between few of them 2 and 5 do, too."""
-    few = log and values and values[0] > 0 and values[-1] / values[0] < FEW_DECADES
-    return {"dtick": "D2"} if few else {}
+    """Powers of ten have a label each, between few of them 2 and 5, too. Within one, plotly finds
+    labels."""
+    if not log or not values or values[0] <= 0 or values[-1] > FEW_DECADES * values[0]:
+        return {}
+    return {"dtick": "D2" if values[-1] > 10 * values[0] else None}
 
 
 def _fraction(value: float) -> str:

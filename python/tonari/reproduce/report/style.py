@@ -55,6 +55,8 @@ summary { cursor: pointer; color: #0062a0 }
   table.papers td:nth-child(4)::before { content: "tonari beyond it" }
   table.papers tr { border-bottom: 1px solid #d5dce3; padding: .6rem 0 }
   .chip { white-space: normal }
+  ul.claims li { display: block }
+  .mark { display: block; line-height: 1.4 }
 }
 """
 
