@@ -131,8 +131,17 @@ class Fit {
                           (ring_.time(more) - one_) / (2 * ranks_ * static_cast<double>(messages)));
   }
   void latency() { machine_.L = std::max(least, one_ - work()); }
-  void turn() { machine_.core_switch = std::max(least, (one_ - machine_.L) / ranks_ - work()); }
-  void no_latency_but_turns() { machine_.L = machine_.shared_latency = least; }
+  // At least half of an exchange of words: ranks that are late make more messages look dearer.
+  void turn() {
+    machine_.o = std::min(machine_.o, one_ / (4 * ranks_ * static_cast<double>(near_)));
+    machine_.o = std::max(machine_.o, least);
+    machine_.core_switch = std::max(least, (one_ - machine_.L) / ranks_ - work());
+  }
+  // Nor do words in shared memory then take more of a processor than those of the MPI.
+  void no_latency_but_turns() {
+    machine_.L = machine_.shared_latency = least;
+    machine_.shared_overhead = std::min(machine_.shared_overhead, machine_.o);
+  }
   void bytes() {
     const double half = ring_.time({near_, 1, middle}), all = ring_.time({near_, 1, longest}),
                  many = ranks_ * static_cast<double>(near_);
