@@ -142,7 +142,7 @@ StartBuffers& buffers_of(Prepared& prepared, const char* function) {
   StartBuffers& buffers = prepared.buffers;
   if (buffers.fixed())
     fail(Errc::argument, "the request cannot be started with other buffers: ", buffers.fixed());
-  if (std::string_view(buffers.function()) != function)
+  if (buffers.function() != function && std::string_view(buffers.function()) != function)
     fail(Errc::argument, "the request was made for tonari_", buffers.function(),
          ", not for tonari_", function);
   return buffers;

@@ -160,9 +160,13 @@ void Prepared::end_race() {
   tuning->race = std::exchange(exchange, std::move(winner));
 }
 
-void Prepared::start() {
+Exchange& Prepared::to_start() {
   if (tuning && exchange.get() == tuning->online) end_race();
-  if (exchange->nothing()) {
+  return *exchange;
+}
+
+void Prepared::start() {
+  if (to_start().nothing()) {
     complete_ = true;
     return;
   }

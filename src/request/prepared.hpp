@@ -83,6 +83,8 @@ struct Prepared {
   void describe_later(const char* what);
   // Another exchange consists of this one and others, and tells when its init has paid.
   void be_part() { pays_back_ = false; }
+  // What a start is to run: from the decision of a race on, its winner. While nothing runs.
+  Exchange& to_start();
   // Makes the text and what else is reported, if it is not made or starts have found out more.
   const std::string& describe_now();
   // The description, and while it runs what it waits for.

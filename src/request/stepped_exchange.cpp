@@ -32,7 +32,7 @@ void SteppedExchange::check_start() const {
 }
 
 void SteppedExchange::start() {
-  for (const auto& other : beside_) other->exchange->start();
+  for (const auto& other : beside_) other->to_start().start();
   ended_ = 0;
   for (const auto& work : works_) work->begin();
   step_ = 0;
@@ -44,9 +44,10 @@ void SteppedExchange::start() {
 // Goes on to the first step in which this rank has something to do.
 void SteppedExchange::begin_step() {
   for (; step_ < steps_.size(); ++step_) {
-    if (step().nothing()) continue;
+    Exchange& next = steps_[step_]->to_start();
+    if (next.nothing()) continue;
     for (const auto& work : works_) work->pack(step_);
-    return step().start();
+    return next.start();
   }
 }
 

@@ -145,6 +145,7 @@ void ValueWork::unpack(const VectorPart& part) {
 }
 
 void ValueWork::run(const std::vector<LocalMove>& moves) {
+  if (moves.empty()) return;
   for (const Field& field : fields_)
     for (int v = 0; v < field.extent.vectors; ++v)
       for (const LocalMove& m : moves) {

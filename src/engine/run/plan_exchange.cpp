@@ -272,6 +272,7 @@ bool PlanExchange::look_by_mpi() {
 
 bool PlanExchange::advance() {
   bool moved = edges_.poll(done_);
+  if (!moved && active_transfers_ == 0) return false;
   for (OpId op : done_) release_successors(op);
   done_.clear();
   if (active_transfers_ > 0 && complete_some()) moved = true;
