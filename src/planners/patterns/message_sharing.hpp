@@ -79,6 +79,9 @@ constexpr std::int32_t no_helper = -1;
 Routes helped_routes(const CommunicationMatrix& matrix, const SharedSenders& shared,
                      const CommunicationMatrix& after, const std::vector<std::int32_t>& helpers);
 
+// Phase II on top of it.
+Routes second_phase_routes(const CommunicationMatrix& matrix, const SharedSenders& shared);
+
 // Phases 1 or 1 and 2. For messages: combine(matrix, share_messages(matrix, 2)).
 Routes share_messages(const CommunicationMatrix& matrix, int phases, Stop stop = Stop::each);
 

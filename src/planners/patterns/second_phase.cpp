@@ -144,17 +144,21 @@ Routes helped_routes(const CommunicationMatrix& matrix, const SharedSenders& sha
   return routes;
 }
 
-Routes share_messages(const CommunicationMatrix& matrix, int phases, Stop stop) {
-  if (phases != 1 && phases != 2)
-    fail(Errc::argument, "message sharing with ", phases, " phases: give 1 or 2");
-  const SharedSenders shared = share_common_messages(matrix, stop);
-  if (phases == 1 || matrix.ranks() == 0) return sharing_routes(matrix, shared);
+Routes second_phase_routes(const CommunicationMatrix& matrix, const SharedSenders& shared) {
+  if (matrix.ranks() == 0) return sharing_routes(matrix, shared);
   const CommunicationMatrix after = second_hop_matrix(matrix, shared);
   PhaseTwo second(after);
   second.run();
   Routes routes = helped_routes(matrix, shared, after, second.helpers());
   routes.allow_detours();
   return routes;
+}
+
+Routes share_messages(const CommunicationMatrix& matrix, int phases, Stop stop) {
+  if (phases != 1 && phases != 2)
+    fail(Errc::argument, "message sharing with ", phases, " phases: give 1 or 2");
+  const SharedSenders shared = share_common_messages(matrix, stop);
+  return phases == 1 ? sharing_routes(matrix, shared) : second_phase_routes(matrix, shared);
 }
 
 }  // namespace tonari

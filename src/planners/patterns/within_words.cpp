@@ -2,6 +2,7 @@
 #include "planners/patterns/within_words.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <initializer_list>
 #include <limits>
 #include <tuple>
@@ -12,6 +13,7 @@
 #include "planners/patterns/circulant.hpp"
 #include "planners/patterns/many_stages.hpp"
 #include "planners/patterns/message_sharing.hpp"
+#include "planners/patterns/rank_sets.hpp"
 #include "planners/patterns/store_and_forward.hpp"
 #include "topology/virtual_topology.hpp"
 
@@ -20,12 +22,27 @@ namespace {
 
 constexpr double any_price = std::numeric_limits<double>::infinity();
 
+// Messages of the busiest sender, at least: pairs of ranks that follow each other on some route.
+int least_messages(const CommunicationMatrix& matrix, const Routes& routes) {
+  RankSets pairs(matrix.ranks());
+  std::vector<int> sent(static_cast<std::size_t>(matrix.ranks()), 0);
+  for (BlockNumber b = 0; b < routes.size(); ++b)
+    for (std::size_t k = 1; k < routes[b].size(); ++k) {
+      const int from = routes[b][k - 1], to = routes[b][k];
+      if (pairs.contains(from, to)) continue;
+      pairs.insert(from, to);
+      ++sent[static_cast<std::size_t>(from)];
+    }
+  return *std::ranges::max_element(sent);
+}
+
 // The best so far of what keeps to a limit.
 class Best {
  public:
   Best(const CommunicationMatrix& matrix, double words)
       : matrix_(matrix),
         words_(words),
+        direct_words_(std::max<std::uint64_t>(matrix.statistics().words, 1)),
         schedule_(direct_schedule(matrix)),
         cost_(cost(schedule_)) {}
 
@@ -34,6 +51,17 @@ class Best {
     if (std::get<2>(offered) > words_ || offered >= cost_) return;
     schedule_ = std::move(schedule);
     cost_ = offered;
+  }
+  // Messages are made of routes only if these keep to the limit.
+  void offer(const Routes& routes) {
+    std::uint64_t words = 0;
+    for (BlockNumber b = 0; b < matrix_.blocks(); ++b)
+      words += (routes[b].size() - 1) * matrix_.words(b);
+    // divided as in metrics(): a scheme's own words are no more than its words
+    if (static_cast<double>(words) / static_cast<double>(direct_words_) > words_) return;
+    // detours, where they are allowed, leave the busiest fewer
+    if (!routes.detours() && least_messages(matrix_, routes) >= messages()) return;
+    offer(combine(matrix_, routes));
   }
   // As it is, and thinned and leveled again.
   void offer_better(const MessageSchedule& schedule, std::initializer_list<double> prices) {
@@ -55,22 +83,29 @@ class Best {
 
   const CommunicationMatrix& matrix_;
   double words_;
+  std::uint64_t direct_words_;
   MessageSchedule schedule_;
   Cost cost_;
 };
 
+// Those with the fewest messages first: most of the others need not be made.
 void offer_papers_schemes(const CommunicationMatrix& matrix, Best& best) {
-  for (int n = 2; n <= most_dimensions(matrix.ranks()); ++n)
-    best.offer(store_and_forward(matrix, n));
-  for (int phases : {1, 2}) best.offer(combine(matrix, share_messages(matrix, phases)));
+  for (int n = most_dimensions(matrix.ranks()); n >= 2; --n)
+    best.offer(forward_routes(matrix, virtual_topology(matrix.ranks(), n)));
+  const SharedSenders shared = share_common_messages(matrix);
+  best.offer(sharing_routes(matrix, shared));
+  best.offer(second_phase_routes(matrix, shared));
 }
 
+constexpr std::size_t few_blocks = 1 << 13;  // up to here, all take milliseconds
+
 // From few words per message to many, in few stages and in many; of large patterns those that suit
-// the limit.
-void offer_balanced(const CommunicationMatrix& matrix, double words, double word, Best& best) {
-  constexpr std::size_t few_blocks = 1 << 13,  // up to here, all take milliseconds
-      most_blocks = 1 << 16;                   // above, many stages take many seconds
+// the limit. regular: circulants were tried.
+void offer_balanced(const CommunicationMatrix& matrix, double words, double word, bool regular,
+                    Best& best) {
+  constexpr std::size_t most_blocks = 1 << 16;  // above, many stages take many seconds
   constexpr double many_words = 1e30;  // a price at which detours of few messages still come first
+  constexpr int many_stages = 8;
   struct Point {
     int stages;
     double price, least, most;  // limits of words for which it is tried
@@ -79,25 +114,31 @@ void offer_balanced(const CommunicationMatrix& matrix, double words, double word
                              {3, 5, 1, 1.35},
                              {4, 5, 1, 1.7},
                              {6, 20, any_price, any_price},
-                             {8, 5, 1.1, any_price},
-                             {8, many_words, 1.2, any_price},
-                             {8, any_price, any_price, any_price}}) {
+                             {many_stages, 5, 1.1, any_price},
+                             {many_stages, many_words, 1.2, any_price},
+                             {many_stages, any_price, any_price, any_price}}) {
+    // a rank keeps a message for each stage, mostly, and another one
+    const bool may_help = !regular || best.messages() > point.stages + 1;
     const bool suits = words >= point.least && words < point.most;
     if (matrix.blocks() <= few_blocks ||
-        (suits && (point.stages == 2 || matrix.blocks() <= most_blocks)))
+        (suits && may_help && (point.stages == 2 || matrix.blocks() <= most_blocks)))
       best.offer(balanced(matrix, {point.stages, point.price * word, words}));
   }
 }
 
-// One generator less, as long as that keeps to the limit.
-void offer_circulants(const CommunicationMatrix& matrix, Best& best) {
-  constexpr int most_stages = 8, most_failures = 2;
-  for (int failures = 0, messages = best.messages(); failures < most_failures && messages > 1;) {
-    --messages;
-    if (const auto found = circulant(matrix, messages, most_stages))
-      best.offer_better(*found, {any_price});
-    failures = best.messages() <= messages ? 0 : failures + 1;
-    messages = std::min(messages, best.messages());
+// Ranks of a few kinds, if their number can be divided. One generator less, as long as that keeps
+// to the limit. The search takes as long on any number of ranks above a thousand.
+void offer_circulants(const CommunicationMatrix& matrix, double words, Best& best) {
+  constexpr int stages = 9, fewest = 4;  // messages, below which nothing was found
+  constexpr int counts[] = {4, 3, 5, 2, 7, 6, 8, 1}, most_steps = 30'000, many_ranks = 1024;
+  const auto kinds =
+      std::ranges::find_if(counts, [&](int count) { return matrix.ranks() % count == 0; });
+  const int steps = most_steps / std::max(1, matrix.ranks() / many_ranks);
+  while (best.messages() > fewest) {
+    const int messages = best.messages() - 1;
+    const auto found = circulant(matrix, messages, {stages, *kinds, steps, words});
+    if (found) best.offer(*found);
+    if (best.messages() > messages) return;
   }
 }
 
@@ -112,9 +153,11 @@ MessageSchedule within_words(const CommunicationMatrix& matrix, double words, do
   Best best(matrix, words);
   if (matrix.blocks() == 0) return best.schedule();
   offer_papers_schemes(matrix, best);
-  best.offer_better(MessageSchedule(best.schedule()), {5 * word, any_price});
-  offer_balanced(matrix, words, word, best);
-  if (matrix.statistics().average_sent > matrix.ranks() / 8.0) offer_circulants(matrix, best);
+  if (matrix.blocks() <= few_blocks)
+    best.offer_better(MessageSchedule(best.schedule()), {5 * word, any_price});
+  const bool regular = matrix.statistics().average_sent > 2.0 * best.messages();
+  if (regular) offer_circulants(matrix, words, best);
+  offer_balanced(matrix, words, word, regular, best);
   return best.schedule();
 }
 
