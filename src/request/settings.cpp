@@ -6,6 +6,7 @@
 #include <sstream>
 #include <vector>
 
+#include "base/environment.hpp"
 #include "base/nearest_name.hpp"
 #include "engine/comm/read_topology.hpp"
 #include "engine/wait/agree.hpp"
@@ -85,8 +86,8 @@ void for_keys(MPI_Info info, Use use) {
   }
 }
 
-void read_setting(MPI_Info info, const Setting& row, Settings& settings) {
-  std::optional<std::string> value = in_environment(row);
+void read_setting(MPI_Info info, const Setting& row, Settings& settings, bool variables = true) {
+  std::optional<std::string> value = variables ? in_environment(row) : std::nullopt;
   if (!value) value = value_of(info, row);
   if (value) row.member.read(row, *value, settings);
 }
@@ -159,8 +160,10 @@ void fail_on_different_settings(MPI_Comm comm, MPI_Info info) {
 
 Settings read_settings(MPI_Info info, Where calls, Settings settings) {
   check_keys(info);
-  for (const Setting& row : all_settings())
-    if (row.member.read && row.where & calls) read_setting(info, row, settings);
+  const bool variables = any_in_environment();
+  if (variables || info != MPI_INFO_NULL)
+    for (const Setting& row : all_settings())
+      if (row.member.read && row.where & calls) read_setting(info, row, settings, variables);
   if (!(calls & where::neighborhoods)) refuse_other_schedule(info, settings);
   split_algorithm(settings);
   follow_schedule(setting("TONARI_ALGORITHM"), calls, settings);
