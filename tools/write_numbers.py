@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable
 from io import StringIO
 from itertools import groupby
 from pathlib import Path
+from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -276,10 +277,15 @@ def _predicted(rows: Rows, ranks: str) -> str:
     return f"{sum(int(r['within 2x']) for r in found)} of {sum(int(r['ways']) for r in found)}"
 
 
-def _petsc_slower(rows: Rows) -> str:
-    """Exchanges whose best run with tonari is slower than the best of PETSc's own."""
+def _petsc_ratios(rows: Rows) -> list[float]:
+    """How many times as fast as the faster of PETSc's own types tonari is, by the best runs."""
     best = [[float(numbers_in(r[f"{who}, us"])[0]) for who in SF_TYPES] for r in rows.of("petsc")]
-    return f"{sum(ours > min(own) for *own, ours in best)} of {len(best)}"
+    return sorted(min(own) / ours for *own, ours in best)
+
+
+def _petsc_slower(rows: Rows) -> str:
+    ratios = _petsc_ratios(rows)
+    return f"{sum(ratio < 1 for ratio in ratios)} of {len(ratios)}"
 
 
 SF_TYPES = ("basic", "neighbor", "tonari")
@@ -287,6 +293,9 @@ DERIVED: dict[str, Callable[[Rows], str]] = {
     "predictions.2": lambda rows: _predicted(rows, "2"),
     "predictions.8": lambda rows: _predicted(rows, "8"),
     "petsc.slower": _petsc_slower,
+    "petsc.least": lambda rows: f"{_petsc_ratios(rows)[0]:.2f}",
+    "petsc.middle": lambda rows: f"{median(_petsc_ratios(rows)):.2f}",
+    "petsc.most": lambda rows: f"{_petsc_ratios(rows)[-1]:.1f}",
     "first.2": lambda rows: _first(rows, "2 ranks"),
     "first.8": lambda rows: _first(rows, "8 ranks on 2 cores"),
     "hosts.requests": _requests_between_hosts,
@@ -300,6 +309,7 @@ DERIVED: dict[str, Callable[[Rows], str]] = {
     "slower.8B.ratios": _slower_ratios,
     "slower.8B.far": _far_slower,
     "slower.512B": lambda rows: counted(len(_slower(rows, "512 B"))),
+    "judged-hosts": lambda rows: judged.hosts_found(rows.of("judged-hosts")),
     "simgrid.near": _simgrid_near,
     "simgrid.winners": _simgrid_winners,
     "in-place.general": _general,
@@ -399,8 +409,8 @@ def turns(rows: Rows) -> list[list[str]]:
 def petsc(rows: Rows) -> list[list[str]]:
     found = rows.of("petsc")
     return [
-        ["exchange", *list(found[0])[3:]],
-        *([row["exchange"], *list(row.values())[3:]] for row in found),
+        ["exchange", *list(found[0])[2:]],
+        *([row["exchange"], *list(row.values())[2:]] for row in found),
     ]
 
 
@@ -411,6 +421,7 @@ TABLES: dict[str, Callable[[Rows], list[list[str]]]] = {
     "thesis": thesis,
     "real-programs": real_programs,
     "simgrid": lambda rows: judged.simgrid(rows.of("simgrid")),
+    "judged-hosts": lambda rows: judged.hosts(rows.of("judged-hosts")),
     "turns": turns,
     "loggopsim": lambda rows: judged.loggopsim(rows.of("loggopsim")),
 }

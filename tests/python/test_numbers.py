@@ -108,13 +108,18 @@ def test_predictions_and_scatters_are_counted() -> None:
         found = [row for row in table_rows("predictions") if row["ranks"] == ranks]
         near = sum(int(row["within 2x"]) for row in found)
         assert digits(shown[f"predictions.{ranks}"]) == [near, 16 * len(found)]
-    slower = 0
+    ratios = []
     for row in table_rows("petsc"):
         basic, neighbor, ours = (
             digits(row[f"{t}, us"])[0] for t in ("basic", "neighbor", "tonari")
         )
-        slower += ours > min(basic, neighbor)
-    assert digits(shown["petsc.slower"]) == [slower, len(table_rows("petsc"))]
+        ratios.append(min(basic, neighbor) / ours)
+    assert digits(shown["petsc.slower"]) == [sum(r < 1 for r in ratios), len(ratios)]
+    assert float(shown["petsc.least"]) == pytest.approx(min(ratios), abs=0.005)
+    assert float(shown["petsc.most"]) == pytest.approx(max(ratios), abs=0.05)
+    middle = float(shown["petsc.middle"])
+    half = len(ratios) // 2
+    assert sum(r < middle - 0.005 for r in ratios) <= half <= sum(r < middle + 0.02 for r in ratios)
 
 
 def test_what_simgrid_says_is_counted() -> None:
