@@ -96,7 +96,6 @@ Vote::Vote(MPI_Comm comm, const Error* error, std::span<const Ballot> ballots)
     if (!ballots[k].abstains) vote(k, ballots[k].value);
   }
   vote(ballots_at_once, error ? Hash().bytes(error->what()).value() | 1 : 0);
-  if (size_ == 1) return;  // who is alone has asked all
   const int count = static_cast<int>(words_.size());
   check_mpi(
       MPI_Iallreduce(MPI_IN_PLACE, words_.data(), count, MPI_UINT64_T, MPI_MAX, comm, &request_),
@@ -109,7 +108,6 @@ void Vote::vote(std::size_t ballot, std::uint64_t value) {
 }
 
 void Vote::wait() {
-  if (request_ == MPI_REQUEST_NULL) return;
   complete_while_driving(comm_, request_, taken_ ? IfOneDies::give_up : IfOneDies::wait);
 }
 
