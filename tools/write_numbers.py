@@ -366,6 +366,22 @@ def thesis(rows: Rows) -> list[list[str]]:
     return lines
 
 
+def sharing_means(rows: Rows) -> list[list[str]]:
+    """A scheme, and what balanced has relative to it."""
+    heads = [
+        "scheme",
+        "messages, words",
+        "`balanced` with no more words: messages, words",
+        "with no more messages: messages, words",
+    ]
+    lines = [heads]
+    for row in rows.of("sharing-means"):
+        scheme, *numbers = row.values()
+        pairs = zip(numbers[::2], numbers[1::2], strict=True)
+        lines.append([f"`{scheme}`", *(", ".join(pair) for pair in pairs)])
+    return lines
+
+
 def real_programs(rows: Rows) -> list[list[str]]:
     """Medians: of a program with several exchanges, the least and the largest one."""
     lines = [["program", "measured", "MPI", "ranks", "by the MPI", "by tonari"]]
@@ -419,6 +435,7 @@ TABLES: dict[str, Callable[[Rows], list[list[str]]]] = {
     "predictions": predictions,
     "busy-ranks": simulated,
     "thesis": thesis,
+    "sharing-means": sharing_means,
     "real-programs": real_programs,
     "simgrid": lambda rows: judged.simgrid(rows.of("simgrid")),
     "judged-hosts": lambda rows: judged.hosts(rows.of("judged-hosts")),
