@@ -15,7 +15,6 @@ else may run.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
 import shutil

@@ -114,7 +114,11 @@ def graph_jobs(
 
 
 def _names(applies_to: str, asked: list[str]) -> list[str]:
-    known = [NATIVE, *list_algorithms(applies_to)]
+    return algorithms_of(asked, [NATIVE, *list_algorithms(applies_to)])
+
+
+def algorithms_of(asked: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Those asked for, or all that are known. Errors: one that is not known."""
     for name in asked:
         if name not in known:
             raise Error(
@@ -122,7 +126,7 @@ def _names(applies_to: str, asked: list[str]) -> list[str]:
                 + did_you_mean(name, known),
                 ALGORITHM,
             )
-    return asked or known
+    return list(asked or known)
 
 
 def goal_job(path: str) -> Job:

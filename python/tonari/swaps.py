@@ -10,12 +10,11 @@ import numpy as np
 
 from tonari.algorithm_table import list_algorithms
 from tonari.core import core
-from tonari.errors import ALGORITHM, ARGUMENT, Error
+from tonari.errors import ARGUMENT, Error
 from tonari.neighborhood import Neighborhood
 from tonari.output import short_size
-from tonari.simulation import NATIVE, Job, check_memory
+from tonari.simulation import NATIVE, Job, algorithms_of, check_memory
 from tonari.simulation_jobs import BYTES_OF_EDGE
-from tonari.suggestion import did_you_mean
 
 IN_PLACE = "in place"
 Steps = list[list[int]]
@@ -23,15 +22,7 @@ Steps = list[list[int]]
 
 def swap_algorithms(asked: Sequence[str], *more: str) -> list[str]:
     """Those asked for, or all of the table that apply in place; more: names besides these."""
-    known = [*more, *list_algorithms(IN_PLACE)]
-    for name in asked:
-        if name not in known:
-            raise Error(
-                f"there is no algorithm '{name}' here; choose from {', '.join(known)}"
-                + did_you_mean(name, known),
-                ALGORITHM,
-            )
-    return list(asked) or known
+    return algorithms_of(asked, [*more, *list_algorithms(IN_PLACE)])
 
 
 def steps_of(algorithm: str, ranks: int) -> Steps:

@@ -41,6 +41,8 @@ SWEEP = (
 )
 EACH = " --every-rank runs each of them, and finds the same times."
 PLOT = "--sweep: draw times over factors (.png, .svg, .pdf)."
+Sweep = Annotated[bool, typer.Option("--sweep", help=SWEEP)]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE.png", help=PLOT, show_default=False)]
 
 Pattern = pattern_or("inplace", "halo")
 
@@ -69,10 +71,8 @@ def simulate(
     from_goal: Annotated[str, typer.Option("--from-goal", metavar="FILE", help=FROM_GOAL)] = "",
     every_rank: Annotated[bool, typer.Option("--every-rank", help=EVERY)] = False,
     every_algorithm: Annotated[bool, typer.Option("--every-algorithm", help=ALL)] = False,
-    sweep: Annotated[bool, typer.Option("--sweep", help=SWEEP)] = False,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE.png", help=PLOT, show_default=False)
-    ] = None,
+    sweep: Sweep = False,
+    plot: Plot = None,
     json: Json = False,
 ) -> None:
     """How long an exchange takes on up to millions of ranks, by every algorithm, without MPI.

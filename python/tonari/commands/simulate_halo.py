@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tonari.benchmark.plot import check_file
 from tonari.commands.options import Json, Machine, counts
-from tonari.commands.simulate import PLOT, SWEEP, simulate_and_print
+from tonari.commands.simulate import Plot, Sweep, simulate_and_print
 from tonari.halos import EXCHANGES, Cubes, halo_exchanges, halo_jobs
 from tonari.simulation import read_machine
 from tonari.sizes import parse_size
@@ -45,10 +44,8 @@ def simulate_halo(
         str, typer.Option(metavar="E,E,...", help=f"{', '.join(EXCHANGES)}; default: all.")
     ] = "",
     machine: Machine = "",
-    sweep: Annotated[bool, typer.Option("--sweep", help=SWEEP)] = False,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE.png", help=PLOT, show_default=False)
-    ] = None,
+    sweep: Sweep = False,
+    plot: Plot = None,
     json: Json = False,
 ) -> None:
     """How long an exchange of ghosts takes on many ranks, packed, in bricks or mapped, without MPI.

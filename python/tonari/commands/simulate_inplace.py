@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,7 +10,7 @@ import typer
 from tonari.algorithm_table import NAMES
 from tonari.benchmark.plot import check_file
 from tonari.commands.options import Json, Machine, counts
-from tonari.commands.simulate import PLOT, SWEEP, simulate_and_print
+from tonari.commands.simulate import Plot, Sweep, simulate_and_print
 from tonari.simulation import NATIVE, read_machine
 from tonari.sizes import parse_size
 from tonari.swaps import IN_PLACE, swap_algorithms, swap_jobs
@@ -43,10 +42,8 @@ def simulate_inplace(
         ),
     ] = "",
     machine: Machine = "",
-    sweep: Annotated[bool, typer.Option("--sweep", help=SWEEP)] = False,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE.png", help=PLOT, show_default=False)
-    ] = None,
+    sweep: Sweep = False,
+    plot: Plot = None,
     json: Json = False,
 ) -> None:
     """How long an exchange in place takes on many ranks, in each order of swaps, without MPI.
