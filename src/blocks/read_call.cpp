@@ -19,7 +19,7 @@ BlocksRequest read_request(const SharedBlocks& blocks, const BlocksCall& call) {
   for (std::size_t i = 0; i < blocks.arrays(); ++i) {
     if (!call.arrays[i])
       fail(Errc::argument, "array ", i, " of ", blocks.arrays(), " (own blocks x fields) is NULL");
-    require_on_host(call.arrays[i], text("array ", i).c_str());
+    if (on_gpu(call.arrays[i])) refuse_gpu_memory(text("array ", i));
     request.arrays.push_back(static_cast<std::byte*>(call.arrays[i]));
   }
   return request;

@@ -33,16 +33,12 @@ inline void require_contiguous(const void* buffer, const char* name) {
        why.empty() ? "" : " (", why, why.empty() ? "" : ")");
 }
 
-inline void require_on_host(const void* address, const char* name) {
-  if (on_gpu(address)) refuse_gpu_memory(name);
-}
-
 // For buffers of the host that are looked at for the first time. On the way of a start,
 // require_contiguous and on_gpu are enough.
 inline void require_usable(const void* buffer, const char* name) {
   require_contiguous(buffer, name);
   look_for_gpu_drivers();
-  require_on_host(buffer, text("`", name, "`").c_str());
+  if (on_gpu(buffer)) refuse_gpu_memory(text("`", name, "`"));
 }
 
 }  // namespace tonari

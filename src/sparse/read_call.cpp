@@ -78,6 +78,7 @@ void OutgoingMessages::pack() {
 
 SparseMethod read_method(MPI_Info info, int ranks, bool forwards) {
   using Kind = SparseMethod::Kind;
+  if (nothing_is_set(info)) return {Kind::automatic};
   const std::string given = read_settings(info, where::sparse).sparse_algorithm;
   if (given == "auto") return {Kind::automatic};
   const std::string name = current_name(given);
