@@ -45,6 +45,8 @@
 // some times as long, in bounded work (many_stages.hpp), and tables of ranks * ranks bits.
 #pragma once
 
+#include <memory>
+
 #include "planners/patterns/balance_options.hpp"
 #include "planners/patterns/message_schedule.hpp"
 
@@ -54,5 +56,18 @@ constexpr int most_balanced_ranks = 1 << 15;  // above, its tables would take gi
 
 // Throws Errc::argument if the options make no sense or there are more ranks.
 MessageSchedule balanced(const CommunicationMatrix& matrix, const BalanceOptions& options = {});
+
+// Several points of one matrix, each as balanced() finds it: what they begin with is planned once.
+class BalancedPoints {
+ public:
+  explicit BalancedPoints(const CommunicationMatrix& matrix);  // which must outlive it
+  ~BalancedPoints();
+  MessageSchedule point(const BalanceOptions& options);
+  struct Beginnings;
+  struct Mesh;
+
+ private:
+  std::unique_ptr<Beginnings> beginnings_;
+};
 
 }  // namespace tonari

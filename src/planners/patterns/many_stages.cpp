@@ -6,10 +6,12 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <queue>
 
 #include "base/error.hpp"
 #include "planners/patterns/block_lists.hpp"
+#include "planners/patterns/choose_graph.hpp"
 
 namespace tonari {
 namespace {
@@ -105,7 +107,7 @@ class Balancer {
     std::vector<StagedEdge> path;
     for (BlockNumber b = 0; b < matrix.blocks(); ++b) {
       const std::int32_t from = matrix.origin(b), to = matrix.target(b);
-      if (!graph_.find_path(from, to, paths_.lists().words_sent(), StagedGraph::Reach::all, path))
+      if (!graph_->find_path(from, to, paths_.lists().words_sent(), StagedGraph::Reach::all, path))
         fail(Errc::internal, "balanced starts without a path from ", from, " to ", to);
       paths_.lead(b, path);
     }
@@ -145,15 +147,9 @@ class Balancer {
         price_(options.price),
         reach_(std::isinf(options.price) ? StagedGraph::Reach::all : StagedGraph::Reach::four),
         ranks_(matrix.ranks()),
-        graph_(ranks_, stages),
+        graph_(make_staged_graph(matrix, stages)),
         paths_(matrix, stages),
-        needs_(static_cast<std::size_t>(ranks_), ranks_),
-        needed_by_(needs_),
         candidates_(2 * static_cast<std::size_t>(ranks_)) {
-    for (BlockNumber b = 0; b < matrix.blocks(); ++b) {
-      needs_.set(static_cast<std::size_t>(matrix.origin(b)), matrix.target(b));
-      needed_by_.set(static_cast<std::size_t>(matrix.target(b)), matrix.origin(b));
-    }
     for (int rank = 0; rank < ranks_; ++rank) weights_.push_back(std::sqrt(matrix.sent_by(rank)));
     for (int rank = 0; rank < ranks_; ++rank)
       weights_.push_back(std::sqrt(matrix.column(rank).size()));
@@ -167,7 +163,7 @@ class Balancer {
   void start_from(std::span<const StagedEdge> edges) {
     paths_.expect(edges.size());
     for (const StagedEdge& edge : edges) {
-      graph_.add(edge);
+      graph_->add(edge);
       const EdgeNumber e = paths_.number(edge);
       candidates_[edge.from].push_back(e);
       candidates_[ranks_ + edge.to].push_back(e);
@@ -183,7 +179,7 @@ class Balancer {
     tried_.assign(paths_.edges(), true);
     for (EdgeNumber e = 0; e < tried_.size(); ++e) {
       const StagedEdge& edge = paths_.edge(e);
-      if (!graph_.open(edge)) continue;
+      if (!graph_->open(edge)) continue;
       tried_[e] = false;
       candidates_[edge.from].push_back(e);
       candidates_[ranks_ + edge.to].push_back(e);
@@ -192,7 +188,7 @@ class Balancer {
 
   // Ends are 0 .. ranks - 1 for what ranks send, and the next ranks numbers for what they receive.
   int busy(int end) const {
-    return end < ranks_ ? graph_.sent(end) : graph_.received(end - ranks_);
+    return end < ranks_ ? graph_->sent(end) : graph_->received(end - ranks_);
   }
   double urgency(int end) const { return busy(end) * weights_[end]; }
 
@@ -227,7 +223,6 @@ class Balancer {
     std::erase_if(edges, [&](EdgeNumber e) { return tried_[e]; });
     if (edges.empty()) return false;
     ranking_.clear();
-    ranked_ += edges.size() * static_cast<std::size_t>(graph_.stages());
     for (EdgeNumber e : edges) ranking_.emplace_back(use(e), e);
     const std::size_t part = (ranking_.size() + 3) / 4;
     std::partial_sort(ranking_.begin(), ranking_.begin() + static_cast<std::ptrdiff_t>(part),
@@ -241,30 +236,36 @@ class Balancer {
 
   // How many pairs could go over this edge and one more, and the words on it.
   double use(EdgeNumber number) const {
-    const StagedEdge& e = paths_.edge(number);
-    int pairs = 0;
-    for (int s = e.stage + 1; s < graph_.stages(); ++s)
-      pairs += graph_.forward(s).count_common(e.to, needs_, e.from);
-    for (int s = 0; s < e.stage; ++s)
-      pairs += graph_.backward(s).count_common(e.from, needed_by_, e.to);
-    return pairs + word_weight_ * static_cast<double>(paths_.lists().words(number));
+    return graph_->pairs_over(paths_.edge(number)) +
+           word_weight_ * static_cast<double>(paths_.lists().words(number));
   }
 
   // Leads all blocks on it elsewhere, if they have ways and these have at most `price` more words.
   bool close(EdgeNumber number, double price) {
-    graph_.remove(paths_.edge(number));
+    if (needed(number)) return false;
+    graph_->remove(paths_.edge(number));
     const std::vector<BlockNumber>& blocks = blocks_of(number);
     double more = 0;
     for (std::size_t k = 0; k < blocks.size(); ++k) {
-      const bool found = graph_.find_path(matrix_.origin(blocks[k]), matrix_.target(blocks[k]),
-                                          paths_.lists().words_sent(), reach_, detours_[k]);
+      const bool found = graph_->find_path(matrix_.origin(blocks[k]), matrix_.target(blocks[k]),
+                                           paths_.lists().words_sent(), reach_, detours_[k]);
       if (found) more += more_words(blocks[k], detours_[k]);
       if (found && more <= price && paths_.lists().all_words() + more <= most_words_) continue;
-      graph_.add(paths_.edge(number));
+      graph_->add(paths_.edge(number));
+      if (!found) need(number);
       return false;
     }
     for (std::size_t k = 0; k < blocks.size(); ++k) paths_.lead(blocks[k], detours_[k]);
     return true;
+  }
+
+  // Without this edge some block has no way, and none will come before edges are opened again.
+  void need(EdgeNumber number) {
+    needed_.resize(std::max<std::size_t>(needed_.size(), number + 1), 0);
+    needed_[number] = openings_;
+  }
+  bool needed(EdgeNumber number) const {
+    return number < needed_.size() && needed_[number] == openings_;
   }
 
   // With room for a detour of each.
@@ -287,6 +288,7 @@ class Balancer {
 
   // Leveling, and what makes room for more of it, as long as that helps.
   void level_all() {
+    ++openings_;
     do level();
     while (straighten());
     constexpr int most_saves = 8;
@@ -314,7 +316,7 @@ class Balancer {
   // words first, until leveling has a fiftieth of all to spend. Returns whether there were any.
   bool save_words(int limit) {
     const auto has_room = [&](BlockNumber b) {
-      return graph_.sent(matrix_.origin(b)) < limit && graph_.received(matrix_.target(b)) < limit;
+      return graph_->sent(matrix_.origin(b)) < limit && graph_->received(matrix_.target(b)) < limit;
     };
     std::vector<std::pair<double, BlockNumber>> savings;
     for (BlockNumber b = 0; b < matrix_.blocks(); ++b)
@@ -344,20 +346,19 @@ class Balancer {
         }
     return stuck == 0;
   }
-  std::uint64_t work() const { return ranked_ + graph_.work(); }
+  std::uint64_t work() const { return graph_->work(); }
 
   // One edge less for this end; false if none can be had.
   bool relieve(int end) {
     lightest_.clear();  // those with few words first
-    for (int s = 0; s < graph_.stages(); ++s) {
-      const bool sends = end < ranks_;
-      const int rank = sends ? end : end - ranks_;
-      const BitRows& rows = sends ? graph_.forward(s) : graph_.backward(s);
-      rows.for_each_common(rank, rows, rank, [&](int other) {
-        const EdgeNumber e =
-            paths_.number(sends ? StagedEdge{s, rank, other} : StagedEdge{s, other, rank});
-        lightest_.emplace_back(paths_.lists().words(e), e);
-      });
+    at_end_.clear();
+    if (end < ranks_)
+      graph_->list_out(end, at_end_);
+    else
+      graph_->list_in(end - ranks_, at_end_);
+    for (const StagedEdge& edge : at_end_) {
+      const EdgeNumber e = paths_.number(edge);
+      lightest_.emplace_back(paths_.lists().words(e), e);
     }
     const int most = busy(end);
     // mostly one of the first will do
@@ -373,7 +374,7 @@ class Balancer {
   // `most` edges.
   bool replace(EdgeNumber number, int most) {
     const StagedEdge old = paths_.edge(number);
-    graph_.remove(old);
+    graph_->remove(old);
     const std::vector<BlockNumber>& blocks = blocks_of(number);
     std::vector<StagedEdge> opened;
     double more = 0;
@@ -383,8 +384,8 @@ class Balancer {
       else
         more = std::numeric_limits<double>::infinity();
       if (paths_.lists().all_words() + more <= most_words_ && !std::isinf(more)) continue;
-      for (const StagedEdge& e : opened) graph_.remove(e);
-      graph_.add(old);
+      for (const StagedEdge& e : opened) graph_->remove(e);
+      graph_->add(old);
       return false;
     }
     for (std::size_t k = 0; k < blocks.size(); ++k) paths_.lead(blocks[k], detours_[k]);
@@ -394,15 +395,15 @@ class Balancer {
   bool lead_or_open(BlockNumber b, int most, const StagedEdge& old, std::vector<StagedEdge>& opened,
                     std::vector<StagedEdge>& path) {
     const int from = matrix_.origin(b), to = matrix_.target(b);
-    if (graph_.find_path(from, to, paths_.lists().words_sent(), StagedGraph::Reach::all, path))
+    if (graph_->find_path(from, to, paths_.lists().words_sent(), StagedGraph::Reach::all, path))
       return true;
     StagedEdge edge;
-    if (opened.size() == most_opened || !graph_.find_missing(from, to, most - 1, edge) ||
+    if (opened.size() == most_opened || !graph_->find_missing(from, to, most - 1, edge) ||
         edge == old)
       return false;
-    graph_.add(edge);
+    graph_->add(edge);
     opened.push_back(edge);
-    return graph_.find_path(from, to, paths_.lists().words_sent(), StagedGraph::Reach::all, path);
+    return graph_->find_path(from, to, paths_.lists().words_sent(), StagedGraph::Reach::all, path);
   }
 
   // Blocks take shorter paths over edges that were opened after they were led, and edges that have
@@ -415,17 +416,17 @@ class Balancer {
     for (BlockNumber b = 0; b < matrix_.blocks(); ++b) {
       const int hops = paths_.lists().hops(b);
       if (hops < 2 ||
-          !graph_.find_short_path(matrix_.origin(b), matrix_.target(b), paths_.lists().words_sent(),
-                                  path) ||
+          !graph_->find_short_path(matrix_.origin(b), matrix_.target(b),
+                                   paths_.lists().words_sent(), path) ||
           static_cast<int>(path.size()) >= hops)
         continue;
-      for (int s = 0; s < graph_.stages(); ++s)
+      for (int s = 0; s < graph_->stages(); ++s)
         if (const EdgeNumber e = paths_.lists().edge(b, s); e != no_edge) left.push_back(e);
       paths_.lead(b, path);
     }
     for (EdgeNumber e : left)
-      if (paths_.lists().empty(e) && graph_.open(paths_.edge(e))) {
-        graph_.remove(paths_.edge(e));
+      if (paths_.lists().empty(e) && graph_->open(paths_.edge(e))) {
+        graph_->remove(paths_.edge(e));
         changed = true;
       }
     return changed;
@@ -442,7 +443,7 @@ class Balancer {
         savings.emplace_back(-saved, b);
     std::sort(savings.begin(), savings.end());
     for (const auto& [saved, b] : savings) {
-      if (graph_.sent(matrix_.origin(b)) >= limit || graph_.received(matrix_.target(b)) >= limit)
+      if (graph_->sent(matrix_.origin(b)) >= limit || graph_->received(matrix_.target(b)) >= limit)
         continue;
       go_directly(b);
     }
@@ -450,9 +451,9 @@ class Balancer {
 
   // Over an edge that is not open yet: if it were, straighten() would have taken it.
   void go_directly(BlockNumber b) {
-    const StagedEdge direct{(matrix_.origin(b) + matrix_.target(b)) % graph_.stages(),
+    const StagedEdge direct{(matrix_.origin(b) + matrix_.target(b)) % graph_->stages(),
                             matrix_.origin(b), matrix_.target(b)};
-    graph_.add(direct);
+    graph_->add(direct);
     paths_.lead(b, std::span(&direct, 1));
   }
 
@@ -461,21 +462,23 @@ class Balancer {
   double price_, most_words_ = 0;
   StagedGraph::Reach reach_;  // of ways in thinning: those of many edges cost many words
   int ranks_;
-  StagedGraph graph_;
+  std::unique_ptr<StagedGraph> graph_;
   Paths paths_;
-  BitRows needs_, needed_by_;                        // the pattern, by row and by column
   std::vector<std::vector<EdgeNumber>> candidates_;  // by end
   std::vector<char> tried_;                          // by edge: is gone, or cannot go
+  std::vector<std::uint32_t> needed_;                // by edge: after how many openings
+  std::uint32_t openings_ = 1;                       // levelings, in which edges are opened
   std::vector<double> weights_;                      // by end
   // 1 / ranks of a rank's average words weigh as much as a tenth of a pair
   double word_weight_;
   // Ends that leveling leaves behind before it gives up: more where thinning had less to choose.
   int most_stuck_ = 1;
-  // Rows of bits that thinning and leveling may go through, about: at 512 ranks these are some 10
-  // ns each. What is not done by then stays as it is, which is a schedule all the same.
-  static constexpr std::uint64_t work_per_pair_of_stages = 160'000;
-  std::uint64_t most_work_ = 0, ranked_ = 0;  // all, and those for ranking edges
+  // For thinning and leveling, about. What is not done by then stays as it is, which is a schedule
+  // all the same.
+  static constexpr std::uint64_t work_per_pair_of_stages = 1'600'000;
+  std::uint64_t most_work_ = 0;
   std::vector<std::pair<double, EdgeNumber>> ranking_;
+  std::vector<StagedEdge> at_end_;
   std::vector<std::pair<std::uint64_t, EdgeNumber>> lightest_;
   std::vector<BlockNumber> moving_;  // away from an edge that is to close
   std::vector<std::vector<StagedEdge>> detours_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // balanced (balanced.hpp) over any number of stages: thinning, leveling and shortening on edges
 // that each belong to a stage. Two stages have an implementation of their own (thinning.hpp,
-// two_hops.hpp), which is several times as fast. Work is bounded, counted in rows of bits: so plans
-// are the same on every rank.
+// two_hops.hpp), which is several times as fast. Work is bounded, counted in edges that searches
+// look at: so plans are the same on every rank.
 //
 // Where words are limited (options.words), they are spent with more care:
 //

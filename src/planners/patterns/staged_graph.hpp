@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which rank may write to which in which stage, and paths over that: a block takes at most one edge
 // per stage, in the order of stages, or stays.
+//
+// There are two kinds, which find the same: choose_graph.hpp says which is used when.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
-
-#include "planners/patterns/bit_rows.hpp"
 
 namespace tonari {
 
@@ -20,66 +23,77 @@ class StagedGraph {
   using Load = std::span<const std::uint64_t>;  // by rank
   enum class Reach : std::uint8_t { four, all };
 
-  StagedGraph(int ranks, int stages);
+  StagedGraph(int ranks, int stages)
+      : stages_(stages), sent_(static_cast<std::size_t>(ranks), 0), received_(sent_) {}
+  virtual ~StagedGraph() = default;
 
-  int stages() const { return static_cast<int>(forward_.size()); }
-  bool open(const StagedEdge& e) const { return forward_[e.stage].test(e.from, e.to); }
-  void add(const StagedEdge& e);                    // must not be open
-  void remove(const StagedEdge& e);                 // must be open
+  int stages() const { return stages_; }
   int sent(int rank) const { return sent_[rank]; }  // edges of all stages
   int received(int rank) const { return received_[rank]; }
-  // Rows of bits that searches have gone through: what takes the time.
+  // What searches have gone through, about in nanoseconds.
   std::uint64_t work() const { return work_; }
-  const BitRows& forward(int stage) const { return forward_[stage]; }    // row: from
-  const BitRows& backward(int stage) const { return backward_[stage]; }  // row: to
+
+  virtual bool open(const StagedEdge& e) const = 0;
+  void add(const StagedEdge& e) {  // must not be open
+    ++sent_[e.from], ++received_[e.to];
+    put(e);
+  }
+  void remove(const StagedEdge& e) {  // must be open
+    --sent_[e.from], --received_[e.to];
+    drop(e);
+  }
+
+  // Those from a rank, or to it, by stage and rank.
+  virtual void list_out(int rank, std::vector<StagedEdge>& edges) const = 0;
+  virtual void list_in(int rank, std::vector<StagedEdge>& edges) const = 0;
+
+  // Pairs of the pattern that could go over this edge and one more.
+  virtual int pairs_over(const StagedEdge& e) = 0;
 
   // A path from a to b, if there is one: of one edge if possible, else of two, three or four, else
   // as they come; of equal ones by way of ranks with little load. It passes no rank twice. Where
   // both ends may choose the stage of a single edge they take turns, so that all stages are in use.
-  bool find_path(int a, int b, Load load, Reach reach, std::vector<StagedEdge>& path);
+  bool find_path(int a, int b, Load load, Reach reach, std::vector<StagedEdge>& path) {
+    return find_short_path(a, b, load, path) ||
+           (stages_ > 2 && (find_three(a, b, load, path) || find_four(a, b, load, path) ||
+                            (reach == Reach::all && find_more(a, b, load, path))));
+  }
 
   // of one edge or two
-  bool find_short_path(int a, int b, Load load, std::vector<StagedEdge>& path);
+  virtual bool find_short_path(int a, int b, Load load, std::vector<StagedEdge>& path) = 0;
 
   // An edge that is not open and whose opening would make a path from a to b. Both its ends have
   // fewer than `most` edges out, in; the least busy such ones.
-  bool find_missing(int a, int b, int most, StagedEdge& edge);
+  virtual bool find_missing(int a, int b, int most, StagedEdge& edge) = 0;
 
- private:
+ protected:
+  virtual void put(const StagedEdge& e) = 0;
+  virtual void drop(const StagedEdge& e) = 0;
+
   // These find paths of so many edges where there are none of fewer.
-  bool find_two(int a, int b, Load load, std::vector<StagedEdge>& path);
-  bool find_three(int a, int b, Load load, std::vector<StagedEdge>& path);
-  bool find_four(int a, int b, Load load, std::vector<StagedEdge>& path);
+  virtual bool find_three(int a, int b, Load load, std::vector<StagedEdge>& path) = 0;
+  virtual bool find_four(int a, int b, Load load, std::vector<StagedEdge>& path) = 0;
+  virtual bool find_more(int a, int b, Load load, std::vector<StagedEdge>& path) = 0;
 
-  // near_[s]: where one edge brings a block of a before stage s
-  void reach_near(int a);
-  // beyond_[s]: where two edges do, those of near_ not counted
-  void reach_beyond();
-  // near_back_[s], beyond_back_[s]: from where one edge leads to b in stages >= s, or two
-  void reach_near_back(int b);
-  void reach_beyond_back();
-  // The edge that brought `via` into near_, and that which leads from it to b.
-  StagedEdge first_edge(int a, int via) const;
-  StagedEdge last_edge(int via, int b, int after) const;
+  // Both halves of a way may pass a rank: what lies between is left out.
+  static void cut_loops(std::vector<StagedEdge>& path);
 
-  bool find_more(int a, int b, Load load, std::vector<StagedEdge>& path);
-  // from_[s]: where a block of a can be before stage s, s <= stages
-  void spread(int stages, int a);
-  // to_[s]: from where it can reach b in stages >= s, s >= first
-  void spread_back(int first, int b);
-
-  // What near_, near_back_ and what lies beyond them are of; nothing once an edge comes or goes.
-  struct Known {
-    int rank = -1;
-    bool beyond = false;
+  // The argument with the least value so far; the first of equals.
+  template <class Value>
+  struct Least {
+    int argument = -1;
+    Value value = std::numeric_limits<Value>::max();
+    bool offer(int a, Value v) {
+      if (argument >= 0 && v >= value) return false;
+      argument = a;
+      value = v;
+      return true;
+    }
   };
-  Known known_, known_back_;
 
-  std::vector<BitRows> forward_, backward_;
+  int stages_;
   std::vector<int> sent_, received_;
   std::uint64_t work_ = 0;
-  // row: stage
-  BitRows near_, beyond_, near_back_, beyond_back_, from_, to_;
 };
 
 }  // namespace tonari

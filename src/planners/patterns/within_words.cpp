@@ -110,6 +110,7 @@ void offer_balanced(const CommunicationMatrix& matrix, double words, double word
     int stages;
     double price, least, most;  // limits of words for which it is tried
   };
+  BalancedPoints points(matrix);
   for (const Point& point : {Point{2, 2, 1, any_price},
                              {3, 5, 1, 1.35},
                              {4, 5, 1, 1.7},
@@ -122,7 +123,7 @@ void offer_balanced(const CommunicationMatrix& matrix, double words, double word
     const bool suits = words >= point.least && words < point.most;
     if (matrix.blocks() <= few_blocks ||
         (suits && may_help && (point.stages == 2 || matrix.blocks() <= most_blocks)))
-      best.offer(balanced(matrix, {point.stages, point.price * word, words}));
+      best.offer(points.point({point.stages, point.price * word, words}));
   }
 }
 

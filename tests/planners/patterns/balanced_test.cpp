@@ -7,7 +7,6 @@
 #include "planners/patterns/data_set.hpp"
 #include "planners/patterns/message_sharing.hpp"
 #include "planners/patterns/patterns.hpp"
-#include "planners/patterns/staged_graph.hpp"
 #include "planners/patterns/store_and_forward.hpp"
 #include "support/errors.hpp"
 #include "support/random_cases.hpp"
@@ -16,111 +15,6 @@ namespace tonari {
 namespace {
 
 using sharing::any_pattern, sharing::expect_proven;
-
-// Against plain sets, with columns in the first, second and last line of a row.
-TEST(BitRows, AreSets) {
-  std::mt19937 random(3);
-  BitRows rows(3, 9000);
-  std::vector<std::set<int>> sets(3);
-  for (int k = 0; k < 4000; ++k) {
-    const std::size_t row = random() % 3;
-    const int column = static_cast<int>(random() % 2 ? random() % 9000 : random() % 130);
-    if (random() % 3) {
-      rows.set(row, column);
-      sets[row].insert(column);
-    } else {
-      rows.clear(row, column);
-      sets[row].erase(column);
-    }
-    if (k % 500 == 0) {
-      rows.unite(2, rows, 0);
-      sets[2].insert(sets[0].begin(), sets[0].end());
-    }
-  }
-  std::vector<int> common, expected;
-  rows.for_each_common(0, rows, 1, [&](int column) { common.push_back(column); });
-  std::set_intersection(sets[0].begin(), sets[0].end(), sets[1].begin(), sets[1].end(),
-                        std::back_inserter(expected));
-  EXPECT_EQ(common, expected);
-  EXPECT_EQ(rows.meet(0, rows, 1), !expected.empty());
-  EXPECT_EQ(rows.count_common(0, rows, 1), static_cast<int>(expected.size()));
-  EXPECT_EQ(rows.count_common(2, rows, 2), static_cast<int>(sets[2].size()));
-  EXPECT_TRUE(rows.any(2));
-  for (int column = 0; column < 9000; ++column)
-    ASSERT_EQ(rows.test(2, column), sets[2].contains(column));
-  rows.clear_row(2);
-  EXPECT_EQ(rows.count_common(2, rows, 2), 0);
-  EXPECT_FALSE(rows.any(2) || rows.meet(2, rows, 0));
-  rows.assign_united(2, 0, rows, 1);
-  sets[0].insert(sets[1].begin(), sets[1].end());
-  EXPECT_EQ(rows.count_common(2, rows, 2), static_cast<int>(sets[0].size()));
-}
-
-// The edges of the shortest path, by trying all of them; `none` if there is no path.
-constexpr std::size_t none = 1000;
-std::size_t fewest_edges(const StagedGraph& graph, int ranks, int a, int b, int stage) {
-  if (a == b) return 0;
-  std::size_t fewest = none;
-  for (int s = stage; s < graph.stages(); ++s)
-    for (int next = 0; next < ranks; ++next)
-      if (graph.open({s, a, next}))
-        fewest = std::min(fewest, 1 + fewest_edges(graph, ranks, next, b, s + 1));
-  return fewest;
-}
-
-TEST(StagedGraph, FindsPathsOfFewEdges) {
-  using Reach = StagedGraph::Reach;
-  std::mt19937 random(8);
-  int found = 0, missing = 0, longer = 0;
-  for (int k = 0; k < 200; ++k) {
-    const int ranks = 2 + static_cast<int>(random() % 11),
-              stages = 1 + static_cast<int>(random() % 7);
-    const bool chain = k % 5 == 0;  // whose ends have a long way
-    StagedGraph graph(ranks, stages);
-    for (int s = 0; s < stages; ++s)
-      for (int a = 0; a < ranks; ++a)
-        for (int b = 0; b < ranks; ++b)
-          if (chain ? s == a && a + 1 == b : a != b && random() % 8 == 0) graph.add({s, a, b});
-    std::vector<std::uint64_t> load(static_cast<std::size_t>(ranks), 0);
-    for (std::uint64_t& words : load) words = random() % 4;
-    std::vector<StagedEdge> path;
-    for (int a = 0; a < ranks; ++a)
-      for (int b = 0; b < ranks; ++b) {
-        if (a == b) continue;
-        const std::size_t fewest = fewest_edges(graph, ranks, a, b, 0);
-        ASSERT_EQ(graph.find_path(a, b, load, Reach::four, path), fewest <= 4);
-        const bool there = graph.find_path(a, b, load, Reach::all, path);
-        ASSERT_EQ(there, fewest < none);
-        if (there) {
-          ++found;
-          longer += path.size() > 4;
-          if (fewest <= 4) {
-            ASSERT_EQ(path.size(), fewest) << "from " << a << " to " << b;
-          }
-          int at = a, stage = -1;
-          std::set<int> passed{a};
-          for (const StagedEdge& e : path) {
-            ASSERT_TRUE(graph.open(e) && e.from == at && e.stage > stage);
-            at = e.to;
-            ASSERT_TRUE(passed.insert(at).second) << "twice";
-            stage = e.stage;
-          }
-          ASSERT_EQ(at, b);
-          continue;
-        }
-        StagedEdge edge;
-        if (!graph.find_missing(a, b, 1000, edge)) continue;
-        ++missing;
-        ASSERT_FALSE(graph.open(edge));
-        graph.add(edge);
-        ASSERT_TRUE(graph.find_path(a, b, load, Reach::all, path));
-        graph.remove(edge);
-      }
-  }
-  EXPECT_GT(found, 1000);
-  EXPECT_GT(missing, 1000);
-  EXPECT_GT(longer, 5);
-}
 
 TEST(Balanced, IsProvenAndNoBusierOnAnyPattern) {
   std::mt19937 random(12);

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "planners/patterns/choose_graph.hpp"
+
+#include "planners/patterns/list_graph.hpp"
+#include "planners/patterns/row_graph.hpp"
+
+namespace tonari {
+
+std::unique_ptr<StagedGraph> make_staged_graph(const CommunicationMatrix& pattern, int stages) {
+  constexpr int few_stages = 4;
+  if (stages <= few_stages) return std::make_unique<RowGraph>(pattern, stages);
+  return std::make_unique<ListGraph>(pattern, stages);
+}
+
+}  // namespace tonari
