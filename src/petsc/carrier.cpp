@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "base/classic.hpp"
-#include "petsc/counter.hpp"
 #include "petsc/sentences.hpp"
 
 namespace tonari::petsc {
@@ -40,6 +40,19 @@ std::string microseconds(const Race& race, Runner runner) {
   return with_decimals(race.seconds(runner) * 1e6, 1);
 }
 
+// Those of star forests that were asked for last, by their addresses: to look into the table below
+// takes longer than all else that is done to pass an exchange on.
+struct Recent {
+  PetscSF sf = nullptr;
+  Carrier* carrier = nullptr;
+};
+
+Recent& recent(PetscSF sf) {
+  static std::array<Recent, 64> all;
+  const auto address = reinterpret_cast<std::uintptr_t>(sf);
+  return all[(address >> 6U ^ address >> 12U) % all.size()];
+}
+
 using Carriers = std::unordered_map<PetscSF, std::unique_ptr<Carrier>>;
 
 Carriers& carriers() {
@@ -50,15 +63,23 @@ Carriers& carriers() {
 }  // namespace
 
 Carrier* carrier_of(PetscSF sf) {
+  Recent& known = recent(sf);
+  if (known.sf == sf) return known.carrier;
   const auto found = carriers().find(sf);
-  return found == carriers().end() ? nullptr : found->second.get();
+  if (found == carriers().end()) return nullptr;
+  known = {sf, found->second.get()};
+  return known.carrier;
 }
 
 Carrier& add_carrier(PetscSF sf, const _PetscSFOps& basic) {
+  recent(sf) = {};
   return *(carriers()[sf] = std::make_unique<Carrier>(basic));
 }
 
-void remove_carrier(PetscSF sf) { carriers().erase(sf); }
+void remove_carrier(PetscSF sf) {
+  recent(sf) = {};
+  carriers().erase(sf);
+}
 
 PetscErrorCode Carrier::basic_begin(PetscSF sf, const Call& call) const {
   const PetscMemType host = PETSC_MEMTYPE_HOST;
@@ -77,8 +98,9 @@ PetscErrorCode Carrier::basic_end(PetscSF sf, const Call& call) const {
 
 void Carrier::forget() {
   exchanges_.clear(), last_found_ = nullptr;
+  passed_ = {};
   vectors_.reset();
-  uses_ = 0, connected_ = useless_ = false;
+  connected_ = useless_ = false;
 }
 
 // VecScatterRemap sets the sizes of vectors to -1; less is as unknown to PETSc, and tells that it
@@ -155,17 +177,18 @@ PetscErrorCode Carrier::begin(PetscSF sf, const Call& call, bool* begun) {
   PetscFunctionBegin;
   *begun = false;
   if (was_remapped(sf) && idle()) forget();
-  ++uses_, ++passed_on_, ++counter().passed_on;
+  ++uses_, count_passed_on();
   if (useless_ || !call.on_host || uses_ < connects_at) PetscFunctionReturn(success);
   if (!connected_) PetscCall(connect(sf));
   if (useless_) PetscFunctionReturn(success);
   PetscCall(find(sf, call, &exchange));
-  if (!exchange->by_tonari) PetscFunctionReturn(success);
+  if (exchange->passed_on_for_good()) {
+    if (exchange == last_found_) passed_[static_cast<std::size_t>(call.way)] = {call.unit, call.op};
+    PetscFunctionReturn(success);
+  }
 
   const bool timed = exchange->race.timing() && idle();
-  const Runner runner = timed                   ? exchange->race.next()
-                        : exchange->race.lost() ? Runner::basic
-                                                : Runner::tonari;
+  const Runner runner = timed ? exchange->race.next() : Runner::tonari;
   Lane* const lane = runner == Runner::tonari ? exchange->take() : nullptr;
   if (!lane && !timed) PetscFunctionReturn(success);
   PetscCall(start(sf, call, *exchange, lane, timed));

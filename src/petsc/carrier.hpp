@@ -5,10 +5,12 @@
 
 #include <petsc/private/sfimpl.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "petsc/counter.hpp"
 #include "petsc/exchange.hpp"
 
 namespace tonari::petsc {
@@ -33,12 +35,20 @@ class Carrier {
   PetscInt connects_at = 3;  // the use by which ranks connect
   void take_settings(const Carrier& other) { races = other.races, connects_at = other.connects_at; }
 
+  // Whether basic does all calls like this, and nothing is left to find out: then it is counted,
+  // and basic is to begin it. A few instructions.
+  bool passes_on(Way way, MPI_Datatype unit, MPI_Op op) {
+    const Passed& known = passed_[static_cast<std::size_t>(way)];
+    if (!useless_ && (unit != known.unit || op != known.op)) return false;
+    count_passed_on();
+    return true;
+  }
   // Collective, as the functions of PETSc: begins it by tonari, or says that basic is to.
   PetscErrorCode begin(PetscSF sf, const Call& call, bool* begun);
-  // Whether tonari or basic is to end it; by tonari it is complete then.
+  // Whether tonari or basic is to end it; by tonari it is complete then. Not if idle: basic is to.
   PetscErrorCode end(PetscSF sf, const Call& call, bool* ended);
-  // Gives up all that was made for the graph of before. None may be under way.
-  void forget();
+  // There is another graph. None may be under way.
+  void begin_anew() { forget(), uses_ = 0; }
   bool idle() const { return flights_.empty(); }
   PetscErrorCode view(PetscViewer viewer) const;
 
@@ -51,6 +61,14 @@ class Carrier {
     double seconds;  // so far; negative: not timed
     bool asks;       // its end hears who has won the heat
   };
+  // The last calls of a way that basic does for good, if their unit cannot become another one.
+  struct Passed {
+    MPI_Datatype unit = MPI_DATATYPE_NULL;
+    MPI_Op op = MPI_OP_NULL;
+  };
+  void count_passed_on() { ++passed_on_, ++counter().passed_on; }
+  // Gives up all that was made for the graph of before.
+  void forget();
   PetscErrorCode connect(PetscSF sf);
   PetscErrorCode find(PetscSF sf, const Call& call, Exchange** exchange);
   PetscErrorCode find_kind(PetscSF sf, const Call& call, Exchange** exchange);
@@ -73,6 +91,7 @@ class Carrier {
   // The last call whose unit cannot become another one, and what it found.
   Call last_call_{};
   Exchange* last_found_ = nullptr;
+  std::array<Passed, 2> passed_{};  // by way
   std::int64_t carried_ = 0, passed_on_ = 0;
 };
 

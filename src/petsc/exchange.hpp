@@ -44,6 +44,7 @@ class Exchange {
   const int number;        // among those of its star forest
   bool by_tonari = false;  // on all ranks: it can be
   Race race;
+  bool passed_on_for_good() const { return !by_tonari || race.lost(); }
 
   // The lane of the next exchange; null if too many are under way. Lanes are taken in turn until
   // none is used, so that ranks agree on them whichever of them end first.

@@ -17,6 +17,7 @@ struct Heat {
   double loses;  // tonari does if it takes more than this many times as long as basic
   double wins;   // and it wins for good if it takes at most so many times as long
 };
+// Whole rounds of both together.
 constexpr Heat heat_table[] = {{4, 24, 1.5, 0.8}, {60, 24, 1.2, 0.9}, {300, 48, 1.0, 1.0}};
 
 // Between the lower quartile and the median: some exchanges are late for reasons of their own.
@@ -29,6 +30,8 @@ double typical(std::vector<double>& times) {
 }  // namespace
 
 static_assert(std::size(heat_table) == Race::heats);
+static_assert(std::ranges::all_of(heat_table,
+                                  [](const Heat& h) { return h.turns % (2 * Race::row) == 0; }));
 
 // Who asks is there with both signs, so that all ranks see whether all of them meant one race.
 struct Race::Question {
@@ -52,7 +55,7 @@ Race::~Race() {
 }
 
 Runner Race::next() const {
-  if (turns_left_ > 0) return turns_left_ % 2 == 0 ? Runner::tonari : Runner::basic;
+  if (turns_left_ > 0) return (turns_left_ - 1) / row % 2 == 1 ? Runner::tonari : Runner::basic;
   return lost_ ? Runner::basic : Runner::tonari;
 }
 
@@ -67,7 +70,8 @@ void Race::passed() {
 }
 
 void Race::finished(Runner runner, double seconds) {
-  times_[static_cast<int>(runner)].push_back(seconds);
+  const bool after_the_other = turns_left_ % row == 0;
+  if (!after_the_other) times_[static_cast<int>(runner)].push_back(seconds);
   over_ = --turns_left_ == 0;
 }
 

@@ -27,6 +27,9 @@ struct RaceName {
 class Race {
  public:
   static constexpr int heats = 3;  // at most
+  // Exchanges that one of them does before it is the other's turn. The first one does not count: in
+  // it ranks wait for those that the other has left behind.
+  static constexpr int row = 4;
 
   Race();
   ~Race();
