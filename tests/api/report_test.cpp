@@ -269,7 +269,7 @@ TEST(Report, TimesAreThoseOfTheSlowestRank) {
     start(request, 1);
     for (int k = 0; k < 3; ++k) {
       MPI_Barrier(MPI_COMM_WORLD);
-      if (job.rank == job.ranks - 1) std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      if (job.rank == job.ranks - 1) std::this_thread::sleep_for(std::chrono::milliseconds(100));
       start(request, 1);
     }
     free_and_forget(request);
@@ -278,7 +278,8 @@ TEST(Report, TimesAreThoseOfTheSlowestRank) {
   if (job.rank > 0) return;
   const Row row = job.row_with({});
   EXPECT_EQ(number(row, "timed_starts"), 4);
-  EXPECT_GT(number(row, "seconds"), 0.08) << "rank 0 has waited";
+  // of 0.3 s: on a busy machine they may begin to wait late
+  EXPECT_GT(number(row, "seconds"), 0.1) << "rank 0 has waited";
   EXPECT_LT(number(row, "seconds"), 600) << "these are no milliseconds";
   EXPECT_NEAR(number(row, "seconds_per_start"), number(row, "seconds") / 4, 1e-9);
 }

@@ -41,7 +41,7 @@ class SharedFork : public testing::TestWithParam<RingExchange::Kind> {
     std::fflush(nullptr);  // else it prints what this process has printed
     const pid_t child = fork();
     if (child != 0) return expect_well(child);
-    alarm(5);  // nothing there can be waited for
+    alarm(600);  // nothing there can be waited for; a busy machine may take a while
     if (end == End::exits) std::exit(0);
     _exit(free_all());
   }

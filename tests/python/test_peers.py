@@ -103,12 +103,13 @@ def run(words: list[str], cache: Path, channel: str = "shared", **environment: s
 
 
 def is_gone(process: int) -> bool:
-    """In a moment, if not now: what the launcher leaves behind is collected by another process."""
-    for _ in range(50):
-        if not Path(f"/proc/{process}").exists():
-            return True
+    """If not now, then later: what the launcher leaves behind is collected by another process."""
+    end = time.monotonic() + PATIENCE
+    while Path(f"/proc/{process}").exists():
+        if time.monotonic() > end:
+            return False
         time.sleep(0.1)
-    return False
+    return True
 
 
 def assert_nothing_is_left(reports: list[dict[str, Any]]) -> None:
