@@ -7,7 +7,10 @@ VENV="$BUILD/venv"
 # The line of a package in the list of pinned tools, comment removed.
 pin() { sed -n "s/^\($1==[^ #]*\).*/\1/p" "$SOURCE/tools/requirements-local.txt"; }
 
-pip_install() { "$VENV/bin/python" -m pip --disable-pip-version-check install --no-input "$@"; }
+# Python compiles a module when it is first imported: most modules of these packages never are.
+pip_install() {
+    "$VENV/bin/python" -m pip --disable-pip-version-check install --no-input --no-compile "$@"
+}
 
 # Pinned packages that the environment does not have, or has in another version.
 missing_pins() { # list in tools/
