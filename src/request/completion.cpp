@@ -28,13 +28,17 @@ void check_startable(const tonari_request_s& request, int number = -1) {
          " is already started; complete it with tonari_wait or tonari_test first");
 }
 
+void start_checked(tonari_request request) {
+  request->active = true;  // also if it fails: test and wait say so again
+  request->may_go = false;
+  request->prepared->start();
+}
+
 void start(tonari_request request) {
   require(request, "request");
   check_startable(*request);
   request->prepared->exchange->check_start();
-  request->active = true;  // also if it fails: test and wait say so again
-  request->may_go = false;
-  request->prepared->start();
+  start_checked(request);
 }
 
 bool test(tonari_request request, Waiter& waiter) {
@@ -156,8 +160,9 @@ void tonari::start_with(tonari_request request, const char* function, const void
   check_startable(*request);
   Prepared& prepared = *request->prepared;
   prepared.exchange->check_start();
-  prepared.rebind(buffers_of(prepared, function).take(buffers));
-  start(request);
+  StartBuffers& taken = buffers_of(prepared, function);
+  if (taken.take(buffers)) prepared.rebind(taken.shifts());
+  start_checked(request);
 }
 
 extern "C" int tonari_start(tonari_request request) {

@@ -95,6 +95,13 @@ void free_buffers(Direction direction, const VectorPattern& pattern, const Vecto
     prepared.buffers = StartBuffers("it exchanges several fields");
 }
 
+// Whether ranks add what they get in this step; the same on all ranks. They can do so where it
+// arrives, without a copy.
+bool adds(const SharedVector& vector, Direction direction, std::size_t step) {
+  return direction == Direction::reverse ||
+         (direction == Direction::combine && step < vector.steps(Direction::reverse));
+}
+
 }  // namespace
 
 std::shared_ptr<Prepared> build_exchange(SharedVector& vector, Direction direction, double start,
@@ -105,15 +112,19 @@ std::shared_ptr<Prepared> build_exchange(SharedVector& vector, Direction directi
     prepared = std::make_shared<Prepared>(vector.shared_context());
     auto owned = std::make_unique<ValueWork>(
         vector.program(direction, buffering_of(vector.pattern(), values, use)), values.fields);
-    const ValueWork& work = *owned;
+    ValueWork& work = *owned;
     std::vector<std::unique_ptr<LocalWork>> works;
     works.push_back(std::move(owned));
     auto exchange = std::make_unique<SteppedExchange>(std::move(works), work.steps());
     for (std::size_t s = 0; s < work.steps(); ++s) {
       const AbsoluteBlocks send = work.sent(s), receive = work.received(s);
       const tonari_neighborhood near = vector.near(direction, s);
-      exchange->add_step(
-          prepare({Collective::alltoall, send.given(), receive.given(), near, info}, use, inside));
+      const bool read_there = use != Use::one_shot && adds(vector, direction, s);
+      const std::shared_ptr<Prepared> step =
+          prepare({Collective::alltoall, send.given(), receive.given(), near, info}, use, inside,
+                  read_there ? ReadsBlocks::where_they_arrive : ReadsBlocks::in_buffer);
+      if (read_there) work.read_from(s, *step);
+      exchange->add_step(step);
     }
     const SteppedExchange& stepped = *exchange;
     prepared->exchange = std::move(exchange);

@@ -8,13 +8,41 @@ namespace {
 
 constexpr std::int64_t nowhere = -1;
 
+bool alike(const ValuePlace& a, const ValuePlace& b) {
+  return a.space == b.space && a.sets == b.sets;
+}
+
+// From the last of so many places to another one.
+std::int64_t step_to(const ValuePlace& next, const ValuePlace& first, std::int64_t runs,
+                     std::int64_t step) {
+  return next.at - (first.at + (runs - 1) * step);
+}
+
+// The last move becomes a run of the one before, if it is as far from that one's last run as these
+// are from each other.
+void join_runs(std::vector<LocalMove>& moves) {
+  if (moves.size() < 2) return;
+  const LocalMove last = moves.back();
+  LocalMove& before = moves[moves.size() - 2];
+  if (last.count != before.count || last.runs > 1 || !alike(last.from, before.from) ||
+      !alike(last.to, before.to))
+    return;
+  const std::int64_t from_step = step_to(last.from, before.from, before.runs, before.from_step),
+                     to_step = step_to(last.to, before.to, before.runs, before.to_step);
+  if (before.runs > 1 && (from_step != before.from_step || to_step != before.to_step)) return;
+  before.from_step = from_step, before.to_step = to_step, ++before.runs;
+  moves.pop_back();
+}
+
 void add(std::vector<LocalMove>& moves, ValuePlace from, ValuePlace to) {
   if (!moves.empty()) {
     LocalMove& before = moves.back();
     const auto goes_on = [&](const ValuePlace& a, const ValuePlace& b) {
-      return a.space == b.space && a.sets == b.sets && b.at == a.at + before.count;
+      return alike(a, b) && b.at == a.at + before.count;
     };
-    if (goes_on(before.from, from) && goes_on(before.to, to)) return void(++before.count);
+    if (before.runs == 1 && goes_on(before.from, from) && goes_on(before.to, to))
+      return void(++before.count);
+    join_runs(moves);
   }
   moves.push_back({from, to, 1});
 }

@@ -25,10 +25,12 @@ struct VectorStep {
   std::vector<VectorPart> send, receive;
 };
 
-// Values that go from one place to another on this rank, in this order.
+// Values that go from one place to another on this rank, in this order: runs of values side by
+// side, at regular distances, as the rows of a box are.
 struct LocalMove {
-  ValuePlace from, to;
-  std::int64_t count;
+  ValuePlace from, to;  // of the first run
+  std::int64_t count;   // of a run
+  std::int64_t runs = 1, from_step = 0, to_step = 0;
 };
 
 struct VectorProgram {

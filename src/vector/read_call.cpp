@@ -128,7 +128,8 @@ ReadField read_field(const VectorPattern& pattern, const VectorCall& call,
       checked_multiply(bytes, static_cast<std::size_t>(extent.components), "bytes of an index");
   if (call.direction != Direction::forward) {
     const Reduction reduction = reduction_of(type, call.op);
-    read.field.combine = reduction.combine, read.reduction = reduction.number;
+    read.field.combine = reduction.combine, read.field.combine_move = reduction.combine_move;
+    read.reduction = reduction.number;
   }
 
   const std::int64_t needed = pattern.ghost_count;

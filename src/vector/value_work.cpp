@@ -23,10 +23,10 @@ SpaceId space_of(ValueSpace space) {
 
 ValueWork::ValueWork(std::shared_ptr<const VectorProgram> program,
                      std::span<const ValueField> fields)
-    : program_(std::move(program)) {
+    : program_(std::move(program)), received_by_(program_->steps.size()) {
   fields_.reserve(fields.size());
   for (const ValueField& given : fields) {
-    Field& field = fields_.emplace_back(Field{given.extent, given.combine});
+    Field& field = fields_.emplace_back(Field{given.extent, given.combine, given.combine_move});
     field.before = pitch_;
     field.bind(given.buffers);
     pitch_ = checked_add(pitch_, bytes_of(1, field.extent), "bytes of values");
@@ -71,10 +71,9 @@ std::byte* ValueWork::Field::at(ValueSpace space, std::int64_t index, int vector
 }
 
 // A message has the fields one behind the other, and of each its vectors.
-std::byte* ValueWork::buffer(const VectorPart& part, const Field& field, int vector) const {
-  const std::size_t count = static_cast<std::size_t>(part.places.count());
-  return buffers_ + static_cast<std::size_t>(part.buffer) * pitch_ +
-         count * (field.before + static_cast<std::size_t>(vector) * field.extent.width);
+std::size_t ValueWork::offset(const VectorPart& part, const Field& field, int vector) {
+  return static_cast<std::size_t>(part.places.count()) *
+         (field.before + static_cast<std::size_t>(vector) * field.extent.width);
 }
 
 Layout ValueWork::bytes_of_message(const VectorPart& part) const {
@@ -85,7 +84,7 @@ Layout ValueWork::bytes_of_message(const VectorPart& part) const {
   for (const Field& field : fields_)
     for (int v = 0; v < field.extent.vectors; ++v) {
       if (part.buffer >= 0) {
-        add(buffer(part, field, v), field.bytes(part.places.count()));
+        add(buffer(part) + offset(part, field, v), field.bytes(part.places.count()));
         continue;
       }
       for (const IndexPiece& piece : part.places.pieces()) {
@@ -113,7 +112,7 @@ void ValueWork::pack(const VectorPart& part) {
   if (part.buffer < 0) return;
   for (const Field& field : fields_)
     for (int v = 0; v < field.extent.vectors; ++v) {
-      std::byte* to = buffer(part, field, v);
+      std::byte* to = buffer(part) + offset(part, field, v);
       for (const IndexPiece& piece : part.places.pieces()) {
         const std::byte* const from = field.at(piece.space, piece.at, v);
         if (piece.offsets < 0)
@@ -125,15 +124,16 @@ void ValueWork::pack(const VectorPart& part) {
     }
 }
 
-void ValueWork::unpack(const VectorPart& part) {
-  if (part.buffer < 0) return;
+void ValueWork::unpack(const VectorPart& part, const std::byte* message) {
   for (const Field& field : fields_)
     for (int v = 0; v < field.extent.vectors; ++v) {
-      const std::byte* from = buffer(part, field, v);
+      const std::byte* from = message + offset(part, field, v);
       for (const IndexPiece& piece : part.places.pieces()) {
         std::byte* const to = field.at(piece.space, piece.at, v);
-        if (!piece.sets)
-          field.combine(to, from, piece.offsets < 0 ? nullptr : part.places.offsets(piece).data(),
+        if (!piece.sets && piece.offsets < 0)
+          field.combine_move({to, from, field.bytes(piece.count), 1, 0, 0});
+        else if (!piece.sets)
+          field.combine(to, from, part.places.offsets(piece).data(),
                         static_cast<std::size_t>(piece.count), field.components());
         else if (piece.offsets < 0)
           std::memcpy(to, from, field.bytes(piece.count));
@@ -149,12 +149,16 @@ void ValueWork::run(const std::vector<LocalMove>& moves) {
   for (const Field& field : fields_)
     for (int v = 0; v < field.extent.vectors; ++v)
       for (const LocalMove& m : moves) {
-        std::byte* const to = field.at(m.to.space, m.to.at, v);
-        const std::byte* const from = field.at(m.from.space, m.from.at, v);
+        const Move move{field.at(m.to.space, m.to.at, v),
+                        field.at(m.from.space, m.from.at, v),
+                        field.bytes(m.count),
+                        static_cast<std::size_t>(m.runs),
+                        field.step(m.to_step),
+                        field.step(m.from_step)};
         if (m.to.sets)
-          std::memcpy(to, from, field.bytes(m.count));
+          run_moves({&move, 1});
         else
-          field.combine(to, from, nullptr, static_cast<std::size_t>(m.count), field.components());
+          field.combine_move(move);
       }
 }
 
@@ -175,7 +179,16 @@ void ValueWork::pack(std::size_t step) {
 
 void ValueWork::unpack(std::size_t step) {
   if (step >= program_->steps.size()) return;
-  for (const VectorPart& part : program_->steps[step].receive) unpack(part);
+  const std::vector<VectorPart>& parts = program_->steps[step].receive;
+  for (std::size_t k = 0; k < parts.size(); ++k)
+    if (parts[k].buffer >= 0) unpack(parts[k], message(step, k));
+}
+
+// Blocks of a step are in the order of its parts.
+const std::byte* ValueWork::message(std::size_t step, std::size_t part) const {
+  const Prepared* const by = received_by_[step];
+  const std::byte* const view = by ? by->exchange->view(by->arrivals[part].number) : nullptr;
+  return view ? view : buffer(program_->steps[step].receive[part]);
 }
 
 }  // namespace tonari

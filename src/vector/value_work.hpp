@@ -34,6 +34,7 @@ struct ValueField {
   ValueExtent extent;
   ValueBuffers buffers;
   Combine combine = nullptr;  // reverse
+  CombineMove combine_move = nullptr;
 };
 
 class ValueWork final : public LocalWork {
@@ -57,6 +58,8 @@ class ValueWork final : public LocalWork {
   // What is sent and received in a step, in the order of its parts. Throws Errc::overflow.
   AbsoluteBlocks sent(std::size_t k) const { return side_of(step(k).send); }
   AbsoluteBlocks received(std::size_t k) const { return side_of(step(k).receive); }
+  // From now on what is received in a step is read where it arrives, if `exchange` leaves it there.
+  void read_from(std::size_t step, const Prepared& exchange) { received_by_[step] = &exchange; }
   // While no exchange runs. Only if the steps are not bound to the arrays, or are bound anew.
   void use(std::span<const ValueField> fields) {
     for (std::size_t f = 0; f < fields_.size(); ++f) fields_[f].bind(fields[f].buffers);
@@ -74,6 +77,7 @@ class ValueWork final : public LocalWork {
   struct Field {
     ValueExtent extent;
     Combine combine;
+    CombineMove combine_move;
     std::array<std::byte*, 3> base{};  // by ValueSpace
     std::array<std::size_t, 3> stride{};
     std::size_t before = 0;  // bytes of the fields in front of it, for each index in a message
@@ -83,21 +87,30 @@ class ValueWork final : public LocalWork {
     std::size_t bytes(std::int64_t count) const {
       return static_cast<std::size_t>(count) * extent.width;
     }
+    std::ptrdiff_t step(std::int64_t indices) const {
+      return indices * static_cast<std::ptrdiff_t>(extent.width);
+    }
     std::size_t components() const { return static_cast<std::size_t>(extent.components); }
   };
   AbsoluteBlocks side_of(const std::vector<VectorPart>& parts) const;
   void place_scratch();
-  std::byte* buffer(const VectorPart& part, const Field& field, int vector) const;
+  // Of a part's message: where it lies, and in it a vector of a field.
+  std::byte* buffer(const VectorPart& part) const {
+    return buffers_ + static_cast<std::size_t>(part.buffer) * pitch_;
+  }
+  static std::size_t offset(const VectorPart& part, const Field& field, int vector);
   void pack(const VectorPart& part);
-  void unpack(const VectorPart& part);
+  void unpack(const VectorPart& part, const std::byte* message);
+  const std::byte* message(std::size_t step, std::size_t part) const;
   void run(const std::vector<LocalMove>& moves);
 
   std::shared_ptr<const VectorProgram> program_;
   std::vector<Field> fields_;
   Memory memory_;  // scratch, then buffers
   std::byte* buffers_ = nullptr;
-  std::size_t pitch_ = 0;                   // bytes of an index in buffers
-  std::array<std::ptrdiff_t, 2> shifts_{};  // of the program's buffers, from those of init
+  std::vector<const Prepared*> received_by_;  // of each step; null: received into buffers
+  std::size_t pitch_ = 0;                     // bytes of an index in buffers
+  std::array<std::ptrdiff_t, 2> shifts_{};    // of the program's buffers, from those of init
 };
 
 }  // namespace tonari
