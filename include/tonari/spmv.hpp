@@ -10,9 +10,9 @@
 //   RowParallel     This rank has its rows. Values of x that others own are fetched, each once,
 //                   while the rows are multiplied with own values.
 //   ColumnParallel  This rank has its columns (CSC: column_begin, rows, values). It computes
-//                   contributions to rows of others, which travel to their owners. There they are
-//                   added while this rank computes its contribution to its own rows. With
-//                   another tonari_route than direct (balanced, message-sharing,
+//                   contributions to rows of others, which travel to their owners while this rank
+//                   computes its contribution to its own rows; then it adds those that arrived.
+//                   With another tonari_route than direct (balanced, message-sharing,
 //                   store-and-forward/2, node) they are added on the way, too.
 //
 // Constructors are collective, and so is multiply. They throw tonari::Failure: constructors the
@@ -23,14 +23,19 @@
 #pragma once
 
 #include <tonari/matrix_file.hpp>
+#include <tonari/sparse.hpp>
 #include <tonari/vector.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -199,6 +204,63 @@ class [[nodiscard]] KeptInfo {
   MPI_Info info_ = MPI_INFO_NULL;
 };
 
+// Contributions that go to the owners of their rows as they are: who sends whom how many, and the
+// own rows that those which arrive are for, by sender.
+class Contributions {
+ public:
+  Contributions() = default;
+  // Collective. `others` ascend, and all have owners.
+  Contributions(MPI_Comm comm, const Lines& lines, const std::vector<std::int64_t>& others,
+                MPI_Info info) {
+    std::vector<int> owners;
+    std::vector<MPI_Count> counts;
+    const std::vector<Part> parts = parts_of_all(comm, lines);
+    for (std::size_t k = 0; k < others.size(); ++k) {
+      const int owner =
+          std::prev(std::ranges::upper_bound(parts, others[k], {}, &Part::first))->rank;
+      if (k == 0 || owners.back() != owner) owners.push_back(owner), counts.push_back(0);
+      ++counts.back();
+    }
+    const auto asked = sparse_alltoallv(comm, owners, counts, others);
+    std::vector<MPI_Count> arriving;
+    for (const auto& [source, indices] : asked)
+      arriving.push_back(static_cast<MPI_Count>(indices.size()));
+    for (const std::int64_t index : asked.all())
+      rows_.push_back(static_cast<std::int32_t>(index - lines.first));
+    std::vector<MPI_Aint> places(others.size());
+    std::iota(places.begin(), places.end(), MPI_Aint{0});
+    way_ = DistributedVector::from_neighbors(comm, static_cast<std::int64_t>(others.size()),
+                                             {owners, counts, places},
+                                             {asked.sources(), arriving, {}}, info);
+  }
+
+  const DistributedVector& way() const { return way_; }
+  std::span<const std::int32_t> rows() const { return rows_; }
+
+ private:
+  struct Part {
+    std::int64_t first;
+    int rank;
+  };
+  // Of those that own something, ascending.
+  static std::vector<Part> parts_of_all(MPI_Comm comm, const Lines& lines) {
+    int ranks = 0;
+    MPI_Comm_size(comm, &ranks);
+    const std::int64_t mine[2] = {lines.first, lines.owned};
+    std::vector<std::int64_t> all(2 * static_cast<std::size_t>(ranks));
+    MPI_Allgather(mine, 2, MPI_INT64_T, all.data(), 2, MPI_INT64_T, comm);
+    std::vector<Part> parts;
+    for (int r = 0; r < ranks; ++r)
+      if (all[2 * static_cast<std::size_t>(r) + 1] > 0)
+        parts.push_back({all[2 * static_cast<std::size_t>(r)], r});
+    std::ranges::sort(parts, {}, &Part::first);
+    return parts;
+  }
+
+  DistributedVector way_;
+  std::vector<std::int32_t> rows_;
+};
+
 // What both products have in common: the local parts, the vector, and an exchange for each number
 // of vectors.
 class SparseProduct {
@@ -210,8 +272,10 @@ class SparseProduct {
   struct Exchange {
     // The exchange is bound to them; moved as they are, their addresses stay. Of rows `owned` is
     // empty: values of x are sent from where they are.
+    // Of columns it has contributions that arrived, one by one or added up for each own row, and
+    // then is 0 between products.
     std::vector<double> owned, ghosts;
-    std::vector<std::size_t> summed;  // columns: own rows to which others contribute
+    std::vector<std::size_t> summed;  // columns: where in `owned` others contribute
     Request request;
   };
   using Arrange = void (*)(const Lines&, const std::vector<std::int64_t>&, LocalRows&, LocalRows&);
@@ -226,6 +290,8 @@ class SparseProduct {
     complain_together(comm, complaint);
     vector_ = DistributedVector(comm, lines.first, lines.owned, others, info);
     arrange(lines, others, own_, foreign_);
+    if (arrange == turn && vector_.facts().route == std::string_view("direct"))
+      contributions_.emplace(comm, lines, others, info);
   }
 
   template <class Init>
@@ -267,6 +333,7 @@ class SparseProduct {
 
   KeptInfo info_;
   DistributedVector vector_;
+  std::optional<Contributions> contributions_;  // columns, by route direct
   LocalRows own_, foreign_;
   std::map<int, Exchange> exchanges_;
 };
@@ -327,7 +394,6 @@ class [[nodiscard]] ColumnParallel : public detail::SparseProduct {
     Exchange& e = exchange_for(
         vectors, [&](Exchange& made, const ValueLayout& layout) { return prepare(made, layout); });
     const bool right = fits(X, Y, vectors);
-    each_sum(e, [&](std::size_t at) { e.owned[at] = 0; });
     if (!right) std::ranges::fill(e.ghosts, 0.0);
     for (int v = 0; v < vectors && right; ++v)
       foreign_.multiply<false>(X.data() + own_at(v), e.ghosts.data() + ghosts_at(v));
@@ -335,13 +401,19 @@ class [[nodiscard]] ColumnParallel : public detail::SparseProduct {
     for (int v = 0; v < vectors && right; ++v)
       own_.multiply<false>(X.data() + own_at(v), Y.data() + own_at(v));
     e.request.wait();
+    add(e, right ? Y : std::span<double>(), vectors);
     if (!right) refuse(X, Y, vectors);
-    each_sum(e, [&](std::size_t at) { Y[at] += e.owned[at]; });
   }
 
  private:
-  // By an exchange of ones, whose sums are where others contribute.
   Request prepare(Exchange& made, const ValueLayout& layout) {
+    if (!contributions_) return prepare_sums(made, layout);
+    made.owned.resize(static_cast<std::size_t>(layout.vectors) * contributions_->rows().size());
+    return contributions_->way().forward_init(std::span<const double>(made.ghosts),
+                                              std::span(made.owned), layout, info_.get());
+  }
+  // By an exchange of ones, whose sums are where others contribute.
+  Request prepare_sums(Exchange& made, const ValueLayout& layout) {
     made.owned.resize(own_at(layout.vectors));
     Request request = vector_.reverse_init(MPI_SUM, std::span<const double>(made.ghosts),
                                            std::span(made.owned), layout, info_.get());
@@ -349,13 +421,25 @@ class [[nodiscard]] ColumnParallel : public detail::SparseProduct {
     request.start();
     request.wait();
     for (std::size_t at = 0; at < made.owned.size(); ++at)
-      if (made.owned[at] > 0) made.summed.push_back(at);
+      if (made.owned[at] > 0) made.summed.push_back(at), made.owned[at] = 0;
     return request;
   }
 
-  template <class Use>
-  static void each_sum(const Exchange& e, Use use) {
-    for (const std::size_t at : e.summed) use(at);
+  // What arrived. An empty Y: it goes nowhere.
+  void add(Exchange& e, std::span<double> Y, int vectors) const {
+    if (!contributions_) {
+      for (const std::size_t at : e.summed) {
+        if (!Y.empty()) Y[at] += e.owned[at];
+        e.owned[at] = 0;
+      }
+      return;
+    }
+    const std::span<const std::int32_t> rows = contributions_->rows();
+    for (int v = 0; v < vectors && !Y.empty(); ++v) {
+      double* const y = Y.data() + own_at(v);
+      const double* const arrived = e.owned.data() + static_cast<std::size_t>(v) * rows.size();
+      for (std::size_t k = 0; k < rows.size(); ++k) y[rows[k]] += arrived[k];
+    }
   }
 };
 
