@@ -6,8 +6,8 @@
 #
 #   tools/run-tests.sh [more|long]    without: all but what is labeled `more` or `long`
 #                                     more: that; the core and MPI tests under sanitizers
-#                                     long: programs with an MPI on all numbers of ranks, with all
-#                                     random cases; and what is labeled `long`
+#                                     long: the core and programs with an MPI, these on all numbers
+#                                     of ranks, with all random cases; and what is labeled `long`
 set -euo pipefail
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -20,8 +20,8 @@ case ${1:-} in
         ;;
     more) logs=$build/setup/test-all labels=(-L '^more$') marks='more and not long' ;;
     long)
-        logs=$build/setup/test-long labels=(-L '^(mpi|long)$') marks=long
-        export TONARI_TEST_EVERY_CASE=1 # tests/support/oracle.hpp
+        logs=$build/setup/test-long labels=(-L '^(mpi|core|long)$') marks=long
+        export TONARI_TEST_EVERY_CASE=1 # tests/support/{oracle,random_cases}.hpp
         ;;
     *) echo "usage: tools/run-tests.sh [more|long]" >&2; exit 2 ;;
 esac

@@ -78,7 +78,7 @@ class InPlaceChoice : public testing::Test {
   }
 
   int rank = world_rank(), ranks = world_size();
-  const FreshWisdom wisdom{"0.02"};
+  const FreshWisdom wisdom{"0.004"};
   const Info automatic{{"tonari_tune", "auto"}}, measure{{"tonari_tune", "measure"}};
 };
 

@@ -166,7 +166,7 @@ TEST_F(Schedules, StartWithOtherBuffers) {
 // Channels race, and what wins is remembered for this schedule.
 TEST_F(Schedules, AreTunedLikeOtherAlgorithms) {
   Random common(76);
-  const FreshWisdom wisdom("0.05");
+  const FreshWisdom wisdom("0.01");
   const Graph graph = hubs();
   const CommunicationMatrix matrix = matrix_of(graph);
   const std::string file = folder.write(matrix, balanced(matrix, {3}));

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "api/errors.hpp"
+#include "support/tune_seconds.hpp"
 
 namespace {
 
@@ -107,23 +108,21 @@ TEST_F(SettingsErrors, AlgorithmThatDoesNotApply) {
 }
 
 TEST_F(SettingsErrors, DifferentTimeForMeasuringDoesNotHang) {
-  setenv("TONARI_TUNE_SECONDS", rank == 0 ? "0.004" : "0.1", 1);
+  const TuneSeconds time(rank == 0 ? "0.004" : "0.1");
   const Info measure{{"tonari_tune", "measure"}};
   if (!ranks_are_slow()) {
     EXPECT_OK(alltoall(measure));
     EXPECT_OK(tonari_request_free(&request));
   }
-  unsetenv("TONARI_TUNE_SECONDS");
   expect_usable();
 }
 
 TEST_F(SettingsErrors, TimeForMeasuringThatIsNone) {
   for (const char* wrong : {"nonsense", "0", "-1", "1s"}) {
-    if (rank == last) setenv("TONARI_TUNE_SECONDS", wrong, 1);
+    const TuneSeconds time(rank == last ? wrong : "1");
     expect_everywhere(
         alltoall(quick), TONARI_ERR_ARGUMENT,
         {"TONARI_TUNE_SECONDS is '", wrong, "it must be a positive number of seconds"});
-    unsetenv("TONARI_TUNE_SECONDS");
   }
   expect_usable();
 }

@@ -164,7 +164,7 @@ TEST_F(StartWith, LongBlocksOverEveryChannel) {
   for (const char* channel : channel_names)
     for (const auto& [op, most] :
          {std::pair(Operation::alltoall, 40'000), std::pair(Operation::alltoallw, 20'000),
-          std::pair(Operation::allgather, 1'500'000)}) {
+          std::pair(Operation::allgather, 400'000)}) {
       if (ranks_are_slow() && op != Operation::alltoall) continue;
       alternate(where, op, {1, most, true, false, 0}, "linear", channel, common);
     }

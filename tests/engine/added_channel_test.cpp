@@ -16,6 +16,7 @@
 #include "support/counting.hpp"
 #include "support/graph_exchange.hpp"
 #include "support/grids.hpp"
+#include "support/tune_seconds.hpp"
 
 namespace tonari {
 namespace {
@@ -235,12 +236,11 @@ TEST_F(AddedChannelBetweenNodes, TakesWhatSharedMemoryLeaves) {
 // The model takes all of them for equally fast, and lists them in another order.
 TEST_F(AddedChannel, WinsInTheFormThatIsTheFastest) {
   if (test::world_size() == 1) GTEST_SKIP() << "nothing is measured on one rank";
-  setenv("TONARI_TUNE_SECONDS", "0.002", 1);
+  const test::TuneSeconds little("0.002");
   const test::OtherClock clock([] { return time_now; });
   Settings settings;
   settings.algorithm = "linear", settings.channel = "late", settings.tune = Tune::measure;
   const Choice choice = run(64, settings);
-  unsetenv("TONARI_TUNE_SECONDS");
   EXPECT_EQ(choice.candidate.label(), "linear/late/late by 4") << choice.details;
   EXPECT_EQ(choice.reason, "measured");
   EXPECT_TRUE(choice.steady);
@@ -257,11 +257,9 @@ TEST_F(AddedChannel, WinsInTheFormThatIsTheFastest) {
 
 TEST_F(AddedChannel, IsTriedAndFoundAgain) {
   if (test::world_size() == 1) GTEST_SKIP() << "nothing is measured on one rank";
-  setenv("TONARI_TUNE_SECONDS", "0.05", 1);
   Settings settings;
   settings.algorithm = "linear", settings.tune = Tune::measure;
   const Choice choice = run(64, settings);
-  unsetenv("TONARI_TUNE_SECONDS");
   for (const char* label : {"linear/late", "linear/late/late by 2", "linear/shared+late/late by 2"})
     EXPECT_NE(choice.details.find(text(label, " (predicted")), std::string::npos) << choice.details;
   settings.tune = Tune::model;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <random>
 
@@ -216,8 +217,11 @@ TEST_F(GeneralInPlace, RandomCasesInMemoryFromOneByteUp) {
 }
 
 // Pieces of full length, messages too long to be sent before they are asked for.
+// Half of the cases, and the other half with one rank more.
 TEST_F(GeneralInPlace, LongBlocks) {
   for (unsigned seed = 0; seed < 10; ++seed) {
+    const unsigned half = (seed + seed / 5 + static_cast<unsigned>(world_size())) % 2;
+    if (half != 0 && std::getenv("TONARI_TEST_EVERY_CASE") == nullptr) continue;
     SCOPED_TRACE(seed);
     Random common(seed + 70), mine(seed * 1000 + static_cast<unsigned>(world_rank()));
     Shape shape;

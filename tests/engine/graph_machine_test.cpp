@@ -9,6 +9,7 @@
 #include "select/cache.hpp"
 #include "support/graph_exchange.hpp"
 #include "support/one_shot.hpp"
+#include "support/tune_seconds.hpp"
 
 namespace {
 
@@ -87,7 +88,7 @@ TEST_F(OnANetwork, HotSpot) {
 TEST_F(OnANetwork, MeasuredWhereSomeRanksPassBlocksOn) {
   if (world_size() < 5 || (mpi_spins() && ranks_are_slow()))
     GTEST_SKIP() << "needs five ranks that do not wait for long";
-  setenv("TONARI_TUNE_SECONDS", "0.01", 1);
+  const TuneSeconds little("0.01");
   Random common(3);
   Graph graph = make_graph(world_size(), star(world_size(), 1, true));
   graph.name = "hot spot";
@@ -96,7 +97,6 @@ TEST_F(OnANetwork, MeasuredWhereSomeRanksPassBlocksOn) {
   exchange(near, graph, Operation::alltoall, {4, 3, true, false, 8}, {"tree", "auto", "measure"},
            Applies::always, common);
   EXPECT_OK(tonari_neighborhood_free(&near));
-  unsetenv("TONARI_TUNE_SECONDS");
 }
 
 // Two ranks write to all, with more ranks also two hear from all, and the rest is a ring.
@@ -147,7 +147,7 @@ TEST_F(OnANetwork, IrregularPattern) {
 // every step is collective.
 TEST_F(OnANetwork, Measured) {
   if (ranks_are_slow()) GTEST_SKIP() << "measuring takes long where ranks outnumber the cores";
-  setenv("TONARI_TUNE_SECONDS", "0.01", 1);
+  const TuneSeconds little("0.01");
   Random common(29);
   for (int k = 0; k < 6; ++k) {
     SCOPED_TRACE(k);
@@ -161,7 +161,6 @@ TEST_F(OnANetwork, Measured) {
                Applies::always, common);
     EXPECT_OK(tonari_neighborhood_free(&near));
   }
-  unsetenv("TONARI_TUNE_SECONDS");
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "memory/launched_ranks.hpp"
 #include "support/counting.hpp"
 #include "support/fresh_wisdom.hpp"
+#include "support/tune_seconds.hpp"
 
 namespace {
 
@@ -61,9 +62,8 @@ class ShortOfMemory : public testing::Test {
   void SetUp() override {
     if (!counts_allocations()) GTEST_SKIP() << "this program's memory is not ours to give";
     if (world_size() == 1) GTEST_SKIP() << "nobody waits";
-    setenv("TONARI_TUNE_SECONDS", "0.002", 1);  // contests of a few rounds
   }
-  void TearDown() override { unsetenv("TONARI_TUNE_SECONDS"); }
+  const TuneSeconds of_few_rounds{"0.002"};
 
   static void expect_choices_by_model(const char* tune, const char* because);
 
@@ -154,7 +154,7 @@ TEST_P(OutOfMemory, IsTheSameOnAllRanksAndDoesNotLast) {
   };
   for (int warm = 0; warm < 3; ++warm) try_cleanly();
   const long most = most_allocations_of(*call);
-  const int wanted = call->attempts(world_size() == 2 ? 60 : mpi_spins() ? 8 : 24);
+  const int wanted = call->attempts(world_size() == 2 ? 40 : mpi_spins() ? 8 : 20);
   const unsigned seed = random_seed();
   SCOPED_TRACE("TONARI_TEST_SEED=" + std::to_string(seed));
   Random random(seed);

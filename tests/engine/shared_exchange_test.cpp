@@ -76,20 +76,22 @@ class SharedExchange : public GraphExchange {
     return true;
   }
 
+  int turn_ = 0;
+
   static bool few() { return mpi_spins() && ranks_are_slow(); }
   static int most_bytes() { return few() ? 70'000 : world_size() > 4 ? 300'000 : 1 << 20; }
 
   // All operations, sizes around what the protocols are chosen by, with and without views. What is
-  // passed on has no other way for a megabyte than for the size before.
+  // passed on has no other way for a megabyte than for the size before. Of long blocks, and of all
+  // where ranks are slow, some take their turn, others with each algorithm.
   void run_all(tonari_neighborhood near, const Graph& graph, const char* algorithm) {
-    int turn = 0;
     for (const int bytes : {4, 512, 516, 5000, 70'000, 300'000, 1 << 20}) {
       if (bytes > most_bytes()) continue;
       if (bytes == 1 << 20 && std::string(algorithm) != "linear") continue;
       for (Operation op : all_operations) {
-        ++turn;
-        if ((few() && turn % 6 != 0) || (bytes >= 70'000 && turn % 3 != 0)) continue;
-        run(near, graph, op, bytes, algorithm, turn / 2 % 2);
+        ++turn_;
+        if ((few() && turn_ % 7 != 0) || (bytes >= 70'000 && turn_ % 5 != 0)) continue;
+        run(near, graph, op, bytes, algorithm, turn_ / 2 % 2);
       }
     }
   }

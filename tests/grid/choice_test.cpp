@@ -52,7 +52,7 @@ class GridChoice : public ::testing::Test {
 };
 
 TEST_F(GridChoice, IsMeasuredOnceAndThenRemembered) {
-  const FreshWisdom wisdom("0.05");
+  const FreshWisdom wisdom("0.005");
   for (const int storage : {TONARI_STORAGE_ARRAY, TONARI_STORAGE_BRICK, TONARI_STORAGE_MAPPED}) {
     EXPECT_EQ(choose(small, storage, "auto").reason, "measured");
     const Chosen second = choose(small, storage, "auto");
@@ -76,7 +76,7 @@ TEST_F(GridChoice, ObeysTheTimeForMeasuring) {
     const FreshWisdom wisdom("1e-9");
     EXPECT_EQ(rounds_in(choose(small, TONARI_STORAGE_BRICK, "measure").text), 3);
   }
-  const FreshWisdom wisdom("1");
+  const FreshWisdom wisdom("0.02");
   EXPECT_GE(rounds_in(choose(small, TONARI_STORAGE_BRICK, "measure").text), 9);
 }
 

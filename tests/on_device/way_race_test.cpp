@@ -4,6 +4,7 @@
 #include "on_device/device_ring.hpp"
 #include "on_device/mpi_takes_devices.hpp"
 #include "support/mpi_main.hpp"
+#include "support/tune_seconds.hpp"
 
 namespace {
 
@@ -11,10 +12,11 @@ using namespace tonari::test;
 
 class WayRace : public DeviceRing {
  protected:
-  void SetUp() override { setenv("TONARI_TUNE_SECONDS", "0.002", 1); }
+  const TuneSeconds little{"0.002"};
+
+  void SetUp() override {}  // make_neighborhood does
   void TearDown() override {
     if (near) DeviceRing::TearDown();
-    unsetenv("TONARI_TUNE_SECONDS");
   }
   void make_neighborhood(const char* nodes) {
     Nodes::set(nodes);

@@ -10,13 +10,14 @@
 #include <string>
 
 #include "support/oracle.hpp"
+#include "support/tune_seconds.hpp"
 
 namespace tonari::test {
 
 class FreshWisdom {
  public:
   // Collective. seconds: TONARI_TUNE_SECONDS.
-  explicit FreshWisdom(const char* seconds) {
+  explicit FreshWisdom(const char* seconds) : time_(seconds) {
     if (const char* set = std::getenv("TONARI_CACHE_DIR")) before_ = set;
     char name[64] = "";
     if (world_rank() == 0) {
@@ -33,14 +34,12 @@ class FreshWisdom {
     MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
     directory_ = name;
     setenv("TONARI_CACHE_DIR", name, 1);
-    setenv("TONARI_TUNE_SECONDS", seconds, 1);
   }
   ~FreshWisdom() {
     if (before_.empty())
       unsetenv("TONARI_CACHE_DIR");
     else
       setenv("TONARI_CACHE_DIR", before_.c_str(), 1);
-    unsetenv("TONARI_TUNE_SECONDS");
     if (world_rank() == 0) std::filesystem::remove_all(directory_);
   }
   FreshWisdom(const FreshWisdom&) = delete;
@@ -48,6 +47,7 @@ class FreshWisdom {
   const std::string& directory() const { return directory_; }
 
  private:
+  TuneSeconds time_;
   std::string directory_, before_;
 };
 

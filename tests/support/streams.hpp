@@ -49,14 +49,14 @@ class OwnCore {
   cpu_set_t before_;
 };
 
-// What round(1), round(2), ... found stale. Goes on for two seconds, however slow ranks that share
+// What round(1), round(2), ... found stale. Goes on for a second, however slow ranks that share
 // a core may be, or until something is stale on a rank.
 template <class Round>
 long stale_in_rounds(Round round) {
   const OwnCore core;
   long stale = 0;
   int number = 0;
-  const double end = MPI_Wtime() + 2;
+  const double end = MPI_Wtime() + 1;
   while (everywhere(stale == 0 && MPI_Wtime() < end))
     for (int k = 0; k < 1000; ++k) stale += round(++number);
   return stale;

@@ -145,7 +145,7 @@ TEST_F(VectorRoutes, AutoIsRemembered) {
   if (ranks_are_slow() || world_size() < 3)
     GTEST_SKIP() << "for ranks that are fast, and enough of them for several routes";
   Nodes::set("2");
-  const FreshWisdom wisdom("0.05");
+  const FreshWisdom wisdom("0.005");
   const auto remembered = [&] {
     std::ifstream in(wisdom.directory() + "/wisdom");
     std::string route;
