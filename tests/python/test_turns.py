@@ -6,7 +6,7 @@ from __future__ import annotations
 from itertools import combinations, product
 
 import pytest
-from turns import Factors, in_turn
+from turns import Factors, in_turn, spared_mpis
 
 pytest_plugins = ["pytester"]
 
@@ -39,6 +39,26 @@ def test_the_name_draws_who_is_paired() -> None:
     every = cases(mpi=["openmpi", "mpich"], ranks=[2, 3, 5, 8])
     drawn = {frozenset(in_turn(f"test {k}", every, [0])) for k in range(20)}
     assert len(drawn) > 3
+
+
+def test_an_mpi_is_met_once_whatever_else_there_is() -> None:
+    every = cases(mpi=["openmpi", "mpich"], ranks=[2, 3, 5], what=["a", "b"], size=[1, 2, 3])
+    seen = [every[at] for at in in_turn("test", every, [])]
+    assert {(case["what"], case["size"]) for case in seen} == set(product("ab", [1, 2, 3]))
+    assert {case["mpi"] for case in seen} == {"openmpi", "mpich"}
+    assert {case["ranks"] for case in seen} == {2, 3, 5}
+    assert len(seen) == 6
+
+
+def test_tests_of_a_file_take_turns_with_other_mpis() -> None:
+    three = cases(mpi=["openmpi", "mpich", "abi"])
+    two = cases(mpi=["openmpi", "mpich"])
+    one = cases(mpi=["mpich"])
+    assert spared_mpis([three, one, three, three]) == [{"abi"}, set(), {"mpich"}, {"abi"}]
+    assert spared_mpis([two, three, two]) == [set(), {"mpich"}, set()]
+    assert spared_mpis([three, two]) == [set(), set()], "abi would be met by none"
+    assert in_turn("test", three, [0], {"abi"}) == {1}
+    assert in_turn("test", three, [0], set()) == {1, 2}
 
 
 def test_nothing_new_is_nothing_to_run() -> None:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which cases of a parametrized test run in `make test-all`: enough of them that each value of each
-parameter is met, and each pair of values where there are three parameters or more. The others are
-for `make test-long` (docs/adr/0088)."""
+parameter is met, and each pair of values where there are three parameters or more, but for pairs
+with an MPI or a number of ranks. Of several MPIs beside the first, the tests of a file take turns.
+The others are for `make test-long` (docs/adr/0088)."""
 
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from itertools import combinations
 
 import pytest
@@ -16,11 +17,15 @@ ALONE = ("mpi", "ranks")  # parameters of their own, also where one list has the
 Factors = dict[str, Hashable]
 
 
-def aims(case: Factors, strength: int) -> Iterator[Hashable]:
+def aims(case: Factors, strength: int, spared: Collection[Hashable] = ()) -> Iterator[Hashable]:
     """What a case is one of the few to meet. A rank alone says little about an MPI."""
-    for some in combinations(sorted(case), min(strength, len(case))):
-        if not ("mpi" in some and case.get("ranks") == 1):
-            yield tuple((name, case[name]) for name in some)
+    others = sorted(case.keys() - set(ALONE))
+    for some in combinations(others, min(strength, len(others))):
+        yield tuple((name, case[name]) for name in some)
+    if "ranks" in case:
+        yield "ranks", case["ranks"]
+    if "mpi" in case and case["mpi"] not in spared and case.get("ranks") != 1:
+        yield "mpi", case["mpi"]
 
 
 def strength_of(cases: Sequence[Factors]) -> int:
@@ -32,23 +37,41 @@ def drawn(name: str, at: int) -> bytes:
     return hashlib.sha256(f"{name} {at}".encode()).digest()
 
 
-def in_turn(name: str, cases: Sequence[Factors], before: Iterable[int]) -> set[int]:
+def in_turn(
+    name: str, cases: Sequence[Factors], before: Iterable[int], spared: Collection[Hashable] = ()
+) -> set[int]:
     """The cases to run besides those that run before: always the one that meets most of what is
-    missing. Among equal ones the name of the test draws, so that tests differ in what they pair."""
+    missing. Among equal ones the name of the test draws, so that tests differ in what they pair.
+    spared: MPIs that other tests meet."""
     strength = strength_of(cases)
     known = set(before)
-    met = {aim for at in known for aim in aims(cases[at], strength)}
+    met = {aim for at in known for aim in aims(cases[at], strength, spared)}
     rest = [at for at in range(len(cases)) if at not in known]
     found: set[int] = set()
     while rest:
-        news = {at: len(set(aims(cases[at], strength)) - met) for at in rest}
+        news = {at: len(set(aims(cases[at], strength, spared)) - met) for at in rest}
         best = max(rest, key=lambda at: (news[at], drawn(name, at)))
         if not news[best]:
             break
         found.add(best)
         rest.remove(best)
-        met |= set(aims(cases[best], strength))
+        met |= set(aims(cases[best], strength, spared))
     return found
+
+
+def spared_mpis(tests: Sequence[Sequence[Factors]]) -> list[set[Hashable]]:
+    """For each test of a file, the MPIs that it need not meet: of those beside the first it meets
+    the one that fewest tests have met. What none would meet, the first that can does."""
+    lists = [[*dict.fromkeys(case.get("mpi") for case in cases)][1:] for cases in tests]
+    counts = Counter({mpi: 0 for others in lists for mpi in others})
+    spared: list[set[Hashable]] = []
+    for others in lists:
+        met = min(others, key=lambda mpi: counts[mpi], default=None)
+        counts[met] += 1
+        spared.append({*others} - {met})
+    for mpi in [mpi for mpi, count in counts.items() if not count]:
+        next(some for some in spared if mpi in some).remove(mpi)
+    return spared
 
 
 def simple(value: object) -> Hashable:
@@ -78,11 +101,16 @@ def take_turns(items: Iterable[pytest.Item]) -> None:
         is_case = isinstance(item, pytest.Function) and hasattr(item, "callspec")
         if is_case and not item.get_closest_marker("long"):
             tests[item.nodeid.partition("[")[0]].append(item)
+    files: dict[str, list[str]] = defaultdict(list)
     for name, cases in tests.items():
-        quick = [at for at, item in enumerate(cases) if not item.get_closest_marker("more")]
-        if len(quick) == len(cases):
-            continue
-        kept = in_turn(name, factors(cases), quick)
-        for at, item in enumerate(cases):
-            if at not in kept and at not in quick:
-                item.add_marker(pytest.mark.long)
+        if any(item.get_closest_marker("more") for item in cases):
+            files[name.partition("::")[0]].append(name)
+    for names in files.values():
+        all_factors = [factors(tests[name]) for name in names]
+        for name, found, spared in zip(names, all_factors, spared_mpis(all_factors), strict=True):
+            cases = tests[name]
+            quick = {at for at, item in enumerate(cases) if not item.get_closest_marker("more")}
+            kept = quick | in_turn(name, found, quick, spared)
+            for at, item in enumerate(cases):
+                if at not in kept:
+                    item.add_marker(pytest.mark.long)
