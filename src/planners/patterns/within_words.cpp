@@ -98,45 +98,73 @@ void offer_papers_schemes(const CommunicationMatrix& matrix, Best& best) {
 }
 
 constexpr std::size_t few_blocks = 1 << 13;  // up to here, all take milliseconds
+constexpr int many_stages = 8;
+constexpr double many_words = 1e30;  // a price at which detours of few messages still come first
 
-// From few words per message to many, in few stages and in many; of large patterns those that suit
-// the limit. regular: circulants were tried.
+// Of small patterns: from few words per message to many, in few stages and in many.
+void offer_points(BalancedPoints& points, double words, double word, Best& best) {
+  struct Point {
+    int stages;
+    double price;
+  };
+  for (const Point& point : {Point{2, 2},
+                             {3, 5},
+                             {4, 5},
+                             {6, 20},
+                             {many_stages, 5},
+                             {many_stages, many_words},
+                             {many_stages, any_price}})
+    best.offer(points.point({point.stages, point.price * word, words}));
+}
+
+// Of large patterns: in four stages if few words are allowed, then in many at a low price. As long
+// as that leaves words, it goes on from there at higher ones. regular: circulants were tried.
+void offer_prices(const CommunicationMatrix& matrix, BalancedPoints& points, double words,
+                  double word, bool regular, Best& best) {
+  constexpr double few_words = 1.7, least_words = 1.1, spent = 0.98, low_price = 5;
+  const auto uses_up = [&](const MessageSchedule& schedule) {
+    return schedule.metrics(matrix).words >= spent * words;
+  };
+  // a rank keeps a message for each stage, mostly, and another one
+  const auto may_help = [&](int stages) { return !regular || best.messages() > stages + 1; };
+  if (constexpr int few_stages = 4; words < few_words && may_help(few_stages)) {
+    const MessageSchedule few = points.point({few_stages, low_price * word, words});
+    best.offer(few);
+    if (uses_up(few)) return;
+  }
+  if (words < least_words || !may_help(many_stages)) return;
+  MessageSchedule many = points.point({many_stages, low_price * word, words});
+  best.offer(many);
+  for (double price : {many_words, any_price}) {
+    // words that are left take off a quarter of the messages, seldom more
+    if (uses_up(many) || 0.75 * many.metrics(matrix).most_sent >= best.messages()) return;
+    many = over_many_stages(matrix, {many_stages, price, words}, many);
+    best.offer(many);
+  }
+}
+
 void offer_balanced(const CommunicationMatrix& matrix, double words, double word, bool regular,
                     Best& best) {
   constexpr std::size_t most_blocks = 1 << 16;  // above, many stages take many seconds
-  constexpr double many_words = 1e30;  // a price at which detours of few messages still come first
-  constexpr int many_stages = 8;
-  struct Point {
-    int stages;
-    double price, least, most;  // limits of words for which it is tried
-  };
   BalancedPoints points(matrix);
-  for (const Point& point : {Point{2, 2, 1, any_price},
-                             {3, 5, 1, 1.35},
-                             {4, 5, 1, 1.7},
-                             {6, 20, any_price, any_price},
-                             {many_stages, 5, 1.1, any_price},
-                             {many_stages, many_words, 1.2, any_price},
-                             {many_stages, any_price, any_price, any_price}}) {
-    // a rank keeps a message for each stage, mostly, and another one
-    const bool may_help = !regular || best.messages() > point.stages + 1;
-    const bool suits = words >= point.least && words < point.most;
-    if (matrix.blocks() <= few_blocks ||
-        (suits && may_help && (point.stages == 2 || matrix.blocks() <= most_blocks)))
-      best.offer(points.point({point.stages, point.price * word, words}));
-  }
+  if (matrix.blocks() <= few_blocks)
+    offer_points(points, words, word, best);
+  else if (matrix.blocks() <= most_blocks)
+    offer_prices(matrix, points, words, word, regular, best);
+  else
+    best.offer(points.point({2, 2 * word, words}));
 }
 
 // Ranks of a few kinds, if their number can be divided. One generator less, as long as that keeps
 // to the limit. The search takes as long on any number of ranks above a thousand.
 void offer_circulants(const CommunicationMatrix& matrix, double words, Best& best) {
-  constexpr int stages = 9, fewest = 4;  // messages, below which nothing was found
+  constexpr int stages = 9, fewest = 4, few = 12;  // messages
   constexpr int counts[] = {4, 3, 5, 2, 7, 6, 8, 1}, most_steps = 30'000, many_ranks = 1024;
   const auto kinds =
       std::ranges::find_if(counts, [&](int count) { return matrix.ranks() % count == 0; });
-  const int steps = most_steps / std::max(1, matrix.ranks() / many_ranks);
   while (best.messages() > fewest) {
     const int messages = best.messages() - 1;
+    const int steps = most_steps / std::max({1, matrix.ranks() / many_ranks, messages / few});
     const auto found = circulant(matrix, messages, {stages, *kinds, steps, words});
     if (found) best.offer(*found);
     if (best.messages() > messages) return;
