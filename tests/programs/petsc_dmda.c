@@ -5,8 +5,8 @@
  *
  * Both cut the grid alike. Ghosts that nobody owns keep what was in them.
  *
- * petsc_dmda [options of PETSc]: rank 0 prints how many grids, and how many of the ghosts that all
- * ranks have in them were filled. */
+ * petsc_dmda [-parts N -part K] [options of PETSc]: of every N grids the K-th from 0 on. Rank 0
+ * prints how many grids, and how many of the ghosts that all ranks have in them were filled. */
 #include <petscdmda.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -244,8 +244,11 @@ int main(int argc, char** argv) {
                                          DM_BOUNDARY_PERIODIC};
   static const char* const ways[] = {"pack", "datatypes", "plan"};
   int ranks, rank;
-  long grids = 0, filled = 0;
+  long all = 0, grids = 0, filled = 0;
+  PetscInt parts = 1, part = 0;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-parts", &parts, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-part", &part, NULL));
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (int dims = 1, mixes = 3; dims <= DIMS; ++dims, mixes *= 3)
@@ -253,6 +256,7 @@ int main(int argc, char** argv) {
       for (int width = 1; width <= 3; ++width)
         for (int dof = 1; dof <= 4; ++dof)
           for (int star = 0; star <= (dims > 1); ++star) {
+            if (all++ % parts != part) continue;
             Case c = {dims, width, dof, star, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}};
             for (int d = 0, rest = mix; d < dims; ++d, rest /= 3) c.boundary[d] = kinds[rest % 3];
             shape(&c, ranks);

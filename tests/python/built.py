@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,18 @@ def with_program(program: str) -> dict[str, dict[str, Any]]:
         return {}
     mpis = json.loads(CONFIG.read_text())["mpis"]
     return {name: mpi for name, mpi in mpis.items() if (Path(mpi["bin"]) / program).is_file()}
+
+
+class OnDemand(dict[str, Any]):
+    """What is made for an MPI, or another name, when a test asks for it."""
+
+    def __init__(self, make: Callable[[str], Any]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, name: str) -> Any:
+        self[name] = self._make(name)
+        return self[name]
 
 
 def c_compiler(mpi: dict[str, Any]) -> str:

@@ -79,14 +79,16 @@ def succeeded(done: subprocess.CompletedProcess[str]) -> str:
 MPIS = [name for name in built.with_program("../lib/libtonari.so") if name in LIBRARIES]
 
 
-def on_ranks(first: list[int], others: list[int], rest: list[int]) -> Any:
+def on_ranks(first: list[int], others: list[int], rest: list[int], *later: int) -> Any:
     """Cases (mpi, ranks): in `make test` those of `first` under the first MPI, and of `others`
-    under the others; all with `rest` in `make test-all`."""
+    under the others; all with `rest` in `make test-all`, and those of `later` in `make
+    test-long`."""
     cases = []
     for number, name in enumerate(MPIS):
         quick = others if number else first
         cases += [(name, ranks) for ranks in quick]
         cases += [built.more(name, ranks) for ranks in sorted({*first, *rest} - {*quick})]
+        cases += [built.long(name, ranks) for ranks in later]
     return pytest.mark.parametrize(
         "mpi, ranks", cases or [pytest.param("none", 0, marks=pytest.mark.skip("no MPI"))]
     )

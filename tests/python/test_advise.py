@@ -39,10 +39,13 @@ def line_of(mark: str, source: Path = SOURCE) -> str:
 def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The program as each MPI compiles it, with debug information; beside it, without symbols."""
     folder = tmp_path_factory.mktemp("halo")
-    for mpi, how in MPIS.items():
-        command = [built.c_compiler(how), "-g", "-std=c99", SOURCE, "-o", folder / mpi, "-pthread"]
-        subprocess.run(command, check=True)
-    return {mpi: folder / mpi for mpi in MPIS}
+
+    def made(mpi: str) -> Path:
+        how = [built.c_compiler(MPIS[mpi]), "-g", "-std=c99"]
+        subprocess.run([*how, SOURCE, "-o", folder / mpi, "-pthread"], check=True)
+        return folder / mpi
+
+    return built.OnDemand(made)
 
 
 @pytest.fixture

@@ -111,7 +111,7 @@ def test_bad_luck_at_random_times(mpi: str, deed: str, tmp_path: Path) -> None:
 @each_mpi
 @pytest.mark.parametrize("deed", ["kill", "stop"])
 def test_much_bad_luck_at_random_times(mpi: str, deed: str, tmp_path: Path) -> None:
-    trials(mpi, deed, 40, tmp_path)
+    trials(mpi, deed, 20, tmp_path)
 
 
 # ---- in a certain call of the MPI: under the first MPI in `make test`, under the others in `make

@@ -38,7 +38,7 @@ def find_nvcc() -> Path | None:
 
 
 @each_file
-@pytest.mark.parametrize("capability", [75, *map(built.more, (80, 86, 89, 90, 100)), 120])
+@pytest.mark.parametrize("capability", [75, *map(built.more, (80, 86, 89, 90, 100, 120))])
 def test_kernels_compile_and_keep_to_registers(capability: int, file: Path, tmp_path: Path) -> None:
     nvcc = find_nvcc()
     if nvcc is None:

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from built import c_compiler, more, with_program
+from built import OnDemand, c_compiler, more, with_program
 from command_line import PATIENCE
 from tonari.benchmark.launch import ANY_RANKS
 
@@ -20,18 +20,24 @@ CASES = [(when, 2, {}) for when in ("before", "after", "odd", "only")]
 CASES += [("before", 2, {"TONARI_NODES": "1", "TONARI_TUNE": "off"})]
 WINDOWS = {"TONARI_CHANNEL": "onesided"}
 CASES += [("after", 2, WINDOWS)]
-each_mpi = pytest.mark.parametrize("mpi", [mpi for mpi in BUILDS if mpi in ("openmpi", "mpich")])
+NAMES = [mpi for mpi in BUILDS if mpi in ("openmpi", "mpich")]
+each_mpi = pytest.mark.parametrize(
+    "mpi", [more(mpi) if at else mpi for at, mpi in enumerate(NAMES)]
+)
 
 
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("finalize")
-    for mpi, build in BUILDS.items():
-        where = (Path(build["bin"]) / LIBRARY).resolve()
+
+    def made(mpi: str) -> Path:
+        where = (Path(BUILDS[mpi]["bin"]) / LIBRARY).resolve()
         source = [SOURCE / "tests/finalize/finalize.c", f"-I{SOURCE / 'include'}", where]
-        words = [c_compiler(build), "-std=c99", *source, f"-Wl,-rpath,{where.parent}"]
+        words = [c_compiler(BUILDS[mpi]), "-std=c99", *source, f"-Wl,-rpath,{where.parent}"]
         subprocess.run([*words, "-o", folder / mpi], check=True)
-    return {mpi: folder / mpi for mpi in BUILDS}
+        return folder / mpi
+
+    return OnDemand(made)
 
 
 @pytest.mark.parametrize(

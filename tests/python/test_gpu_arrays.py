@@ -28,7 +28,7 @@ def passed(mpi: str, ranks: int, folder: Path, *modules: str) -> None:
     assert said
 
 
-@jobs.on_ranks([1], [], [2, 3, 5])
+@jobs.on_ranks([1], [], [2, 3], 5)
 def test_on_ranks(mpi: str, ranks: int, tmp_path: Path) -> None:
     passed(mpi, ranks, tmp_path, "device_arrays", "device_mistakes", "device_grids")
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from functools import cache
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ every_command = pytest.mark.parametrize("name", ["", *COMMANDS], ids=lambda name
 PRIVATE = re.compile(r"§|\bFigures? \d|\bTables? \d|\b[Ss]ections? \d|\bEq\. ")
 
 
+@cache
 def help_of(name: str, columns: int = 80) -> str:
     return printed(call(*name.split(), "--help", COLUMNS=str(columns)))
 

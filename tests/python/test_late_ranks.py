@@ -92,11 +92,11 @@ def run_late(mpi: str, wait: Wait, folder: Path) -> tuple[Reports, list[str]]:
 def test_who_waits_tells_for_whom(
     mpi: str, waits: list[Wait], subtests: pytest.Subtests, tmp_path: Path
 ) -> None:
-    """Four jobs at a time, since they wait for seconds."""
+    """Eight jobs at a time, since they wait for seconds."""
     waits = [
         wait for wait in waits if mpi == "openmpi" or wait[1].get("TONARI_CHANNEL") != "onesided"
     ]  # MPICH's windows wait inside the MPI for a rank that is late
-    with ThreadPoolExecutor(4) as pool:
+    with ThreadPoolExecutor(8) as pool:
         folders = [tmp_path / str(number) for number in range(len(waits))]
         jobs = [pool.submit(run_late, mpi, *each) for each in zip(waits, folders, strict=True)]
     for wait, job in zip(waits, jobs, strict=True):

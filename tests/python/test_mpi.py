@@ -24,7 +24,7 @@ def checks(module: str) -> list[str]:
     return [name for name in names if name.startswith("check_")]
 
 
-@jobs.on_ranks([3], [], [1, 2, 5, 8])
+@jobs.on_ranks([3], [], [1, 2, 5], 8)
 def test_on_ranks(mpi: str, ranks: int, tmp_path: Path) -> None:
     done = jobs.run(mpi, ranks, tmp_path, jobs.RANKS / "run.py", *MODULES)
     passed = [line for line in jobs.succeeded(done).splitlines() if line.startswith("passed: ")]

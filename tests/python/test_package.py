@@ -316,7 +316,7 @@ def test_the_fortran_module_is_compiled_in_the_project(prefix: Path, tmp_path: P
 
 @needs_fortran
 @pytest.mark.skipif(not shutil.which("pkg-config"), reason="there is no pkg-config")
-@pytest.mark.parametrize("mpi", FORTRAN)
+@pytest.mark.parametrize("mpi", [built.more(m) if at else m for at, m in enumerate(FORTRAN)])
 def test_fortran_in_a_single_command(prefix: Path, mpi: str, tmp_path: Path) -> None:
     (tmp_path / "app.f90").write_text(FORTRAN_PROGRAM)
     pc = {"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}

@@ -102,6 +102,13 @@ PLOTS: dict[str, Callable[[], Any]] = {
 every_plot = pytest.mark.parametrize("make", PLOTS.values(), ids=PLOTS.keys())
 
 
+@cache  # takes a second, too
+def drawn(make: Callable[[], Any]) -> Any:
+    figure = make()
+    figure.draw_without_rendering()
+    return figure
+
+
 def shown_axes(figure: Any) -> list[Any]:
     return [axis for axis in figure.axes if axis.get_visible()]
 
@@ -128,8 +135,7 @@ def test_a_candidate_has_one_color(make: Callable[[], Any]) -> None:
 
 @every_plot
 def test_names_overlap_neither_each_other_nor_the_edge(make: Callable[[], Any]) -> None:
-    figure = make()
-    figure.draw_without_rendering()
+    figure = drawn(make)
     whole = figure.bbox.padded(1)
     for axis in shown_axes(figure):
         texts = [text for text in axis.texts if text.get_text()]
@@ -152,8 +158,7 @@ def test_names_overlap_neither_each_other_nor_the_edge(make: Callable[[], Any]) 
 
 @every_plot
 def test_titles_and_captions_are_not_cut(make: Callable[[], Any]) -> None:
-    figure = make()
-    figure.draw_without_rendering()
+    figure = drawn(make)
     for text in filter(None, (figure._suptitle, figure._supxlabel)):
         box = text.get_window_extent()
         assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1

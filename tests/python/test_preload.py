@@ -50,7 +50,7 @@ def compiled(mpi: str, program: Path, *sources: str, flags: tuple[str, ...] = ()
 def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The program as each MPI compiles it."""
     folder = tmp_path_factory.mktemp("unmodified")
-    return {mpi: compiled(mpi, folder / mpi, *PARTS) for mpi in MPIS}
+    return built.OnDemand(lambda mpi: compiled(mpi, folder / mpi, *PARTS))
 
 
 def path_of(mpi: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from built import more
+from built import OnDemand, more
 from command_line import PATIENCE
 from test_preload import LIBRARY, MPIS, compiled, path_of
 from tonari import preload
@@ -59,7 +59,7 @@ def differences(native: list[Trial], ours: list[Trial]) -> list[str]:
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("arguments")
-    return {mpi: compiled(mpi, folder / mpi, "arguments.c") for mpi in MPIS}
+    return OnDemand(lambda mpi: compiled(mpi, folder / mpi, "arguments.c"))
 
 
 def trials(launch: list[str], **variables: str) -> list[Trial]:

@@ -30,7 +30,7 @@ CALLS = {
 def large_programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The program as each MPI compiles it, with large counts."""
     folder, flags = tmp_path_factory.mktemp("large"), ("-DLARGE_COUNTS",)
-    return {mpi: compiled(mpi, folder / mpi, *PARTS, flags=flags) for mpi in WIDE}
+    return built.OnDemand(lambda mpi: compiled(mpi, folder / mpi, *PARTS, flags=flags))
 
 
 def told_of(mpi: str, ranks: int, program: Path, *words: str, **settings: str) -> Any:
@@ -68,8 +68,9 @@ def test_large_counts(
         assert row["through_tonari"] == (row["calls"] if drives(mpi, program) or not begun else 0)
 
 
-@pytest.mark.more
-@pytest.mark.parametrize("mpi", WIDE)
+@pytest.mark.parametrize(
+    "mpi", [built.long(mpi) if at else more(mpi) for at, mpi in enumerate(WIDE)]
+)
 def test_a_block_of_more_than_two_gigabytes(there: None, mpi: str) -> None:
     if os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") < 6 << 30:
         pytest.skip("needs 6 GiB of memory")

@@ -33,7 +33,7 @@ Job = Callable[..., "subprocess.CompletedProcess[str]"]
 def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("luck")
     flags = ("-rdynamic", "-ldl")
-    return {mpi: compiled(mpi, folder / mpi, "luck.c", flags=flags) for mpi in CASES}
+    return built.OnDemand(lambda mpi: compiled(mpi, folder / mpi, "luck.c", flags=flags))
 
 
 @pytest.fixture

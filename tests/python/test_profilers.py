@@ -84,13 +84,14 @@ class Program:
 @pytest.fixture(scope="session")
 def in_c(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Program, Counts]]:
     """By MPI: the program, and what the tool counts without tonari."""
-    all_of_them = {}
-    for mpi, how in MPIS.items():
+
+    def made(mpi: str) -> tuple[Program, Counts]:
         folder = tmp_path_factory.mktemp("counted")
-        source, compiler = FOLDER / "counted.c", built.c_compiler(how)
+        source, compiler = FOLDER / "counted.c", built.c_compiler(MPIS[mpi])
         program = Program(folder, mpi, compiler, source, "-std=c99")
-        all_of_them[mpi] = program, program.bare(folder)
-    return all_of_them
+        return program, program.bare(folder)
+
+    return built.OnDemand(made)
 
 
 @pytest.fixture

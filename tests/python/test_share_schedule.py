@@ -276,7 +276,7 @@ def test_what_the_front_prints_runs(tonari, matrix, tmp_path, mpi, ranks, dense)
 def test_no_point_of_the_front_loses_to_another_scheme():
     """Where all write to nearly all, too: nothing has fewer words at as few messages, or fewer
     messages at as few words."""
-    for ranks, seed, missing in [(24, 1, 0.0), (40, 2, 0.1), (64, 3, 0.3)]:
+    for ranks, seed, missing in [(24, 1, 0.0), (40, 3, 0.3)]:
         random = np.random.default_rng(seed)
         cells = random.random((ranks, ranks)) >= missing
         np.fill_diagonal(cells, False)
@@ -299,12 +299,13 @@ def test_patterns_too_large_for_one_rank_run_by_a_schedule(capsys):
     c = core()
 
     def runs_by_name(ranks, pairs):
-        a, b = (np.array(side, np.int32) for side in zip(*pairs, strict=True))
+        a, b = (side.astype(np.int32) for side in np.array(pairs).T)
         return c.CommunicationMatrix(ranks, a, b, np.ones(len(a), np.uint64)).runs_by_name
 
-    near = [(a, (a + k) % 2048) for a in range(2048) for k in range(1, 513)]
+    a, k = np.divmod(np.arange(2048 * 512), 512)
+    near = np.stack([a, (a + k + 1) % 2048], axis=1)
     assert runs_by_name(2048, near)
-    assert not runs_by_name(2048, [*near, (0, 513)])
+    assert not runs_by_name(2048, np.append(near, [[0, 513]], axis=0))
     assert not runs_by_name(1 << 15, near[:9])
     answer = c.CommunicationMatrix(
         2, np.array([0], np.int32), np.array([1], np.int32), np.array([1], np.uint64)
