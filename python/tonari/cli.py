@@ -6,6 +6,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -103,12 +104,19 @@ for command in COMMANDS:
     import_module(f"tonari.commands.{command}").register(app)
 
 
+@cache
+def program() -> Any:
+    """All commands with their parameters. Making them takes 0.07 s, longer than most of them run: a
+    process that calls main() often makes them once."""
+    return typer.main.get_command(app)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; the exit status is 0 only on success, 2 if the command line itself is
     wrong."""
     completion.prepare()
     try:
-        return int(app(arguments, prog_name="tonari", standalone_mode=False) or 0)
+        return int(program()(arguments, prog_name="tonari", standalone_mode=False) or 0)
     except typer.TyperException as error:
         return _complain(_sentence(error), error.exit_code)
     except Error as error:
