@@ -6,9 +6,12 @@
 
 namespace tonari {
 
-std::unique_ptr<StagedGraph> make_staged_graph(const CommunicationMatrix& pattern, int stages) {
+std::unique_ptr<StagedGraph> make_staged_graph(const CommunicationMatrix& pattern, int stages,
+                                               std::size_t edges) {
   constexpr int few_stages = 4;
-  if (stages <= few_stages) return std::make_unique<RowGraph>(pattern, stages);
+  constexpr std::size_t many_edges = 128;  // of a rank
+  if (stages <= few_stages || edges > many_edges * static_cast<std::size_t>(pattern.ranks()))
+    return std::make_unique<RowGraph>(pattern, stages);
   return std::make_unique<ListGraph>(pattern, stages);
 }
 

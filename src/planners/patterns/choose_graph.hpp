@@ -4,6 +4,7 @@
 // few.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "planners/patterns/communication_matrix.hpp"
@@ -11,7 +12,9 @@
 
 namespace tonari {
 
-// Of the pattern's ranks, without edges; of the kind that is fast with so many stages.
-std::unique_ptr<StagedGraph> make_staged_graph(const CommunicationMatrix& pattern, int stages);
+// Of the pattern's ranks, without edges; of the kind that is fast with so many stages, and edges to
+// begin with.
+std::unique_ptr<StagedGraph> make_staged_graph(const CommunicationMatrix& pattern, int stages,
+                                               std::size_t edges);
 
 }  // namespace tonari

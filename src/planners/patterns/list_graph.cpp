@@ -242,16 +242,22 @@ bool ListGraph::find_more(int a, int b, Load load, std::vector<StagedEdge>& path
   return true;
 }
 
-// Ranks in the order of the stages before which a block comes there.
+// Ranks in the order of the stages before which a block comes there. What is known for fewer stages
+// is where it goes on.
 void ListGraph::spread(int stages, int a) {
-  if (known_from_.rank == a && known_from_.bound == stages) return;
+  const bool known = known_from_.rank == a;
+  if (known && known_from_.bound >= stages) return;
+  const int begin = known ? known_from_.bound : 0;
   known_from_ = {a, stages};
-  std::fill(from_.begin(), from_.end(), not_yet);
-  from_[a] = 0;
-  by_stage_[0].assign(1, a);
-  for (int s = 0; s <= stages; ++s) {
+  if (!known) {
+    std::ranges::fill(from_, not_yet);
+    from_[a] = 0;
+  }
+  for (std::size_t rank = 0; rank < from_.size(); ++rank)
+    if (from_[rank] <= begin) by_stage_[begin].push_back(static_cast<std::int32_t>(rank));
+  for (int s = begin; s <= stages; ++s) {
     for (const std::int32_t rank : by_stage_[s]) {
-      if (from_[rank] < s) continue;  // came earlier by another edge
+      if (s > begin && from_[rank] < s) continue;  // came earlier by another edge
       work_ += out_[rank].size();
       for (const Neighbor n : out_[rank]) {
         if (n.stage >= stages) break;
@@ -265,14 +271,19 @@ void ListGraph::spread(int stages, int a) {
 }
 
 void ListGraph::spread_back(int first, int b) {
-  if (known_to_.rank == b && known_to_.bound == first) return;
+  const bool known = known_to_.rank == b;
+  if (known && known_to_.bound <= first) return;
+  const int begin = known ? known_to_.bound : stages_;
   known_to_ = {b, first};
-  std::fill(to_.begin(), to_.end(), too_late);
-  to_[b] = static_cast<std::int16_t>(stages_);
-  by_stage_[stages_].assign(1, b);
-  for (int s = stages_; s >= first; --s) {
+  if (!known) {
+    std::ranges::fill(to_, too_late);
+    to_[b] = static_cast<std::int16_t>(stages_);
+  }
+  for (std::size_t rank = 0; rank < to_.size(); ++rank)
+    if (to_[rank] >= begin) by_stage_[begin].push_back(static_cast<std::int32_t>(rank));
+  for (int s = begin; s >= first; --s) {
     for (const std::int32_t rank : by_stage_[s]) {
-      if (to_[rank] > s) continue;
+      if (s < begin && to_[rank] > s) continue;
       work_ += in_[rank].size();
       for (const Neighbor n : in_[rank]) {
         if (n.stage >= s) break;

@@ -75,9 +75,9 @@ class ListGraph final : public StagedGraph {
   StagedEdge first_edge(int a, int via) const { return {near_.of[via] - 1, a, via}; }
   StagedEdge last_edge(int via, int b, int after) const;
 
-  // from_: before which stage a block of a can be there, by edges of stages < `stages`
+  // from_: before which stage a block of a can be there, at least by edges of stages < `stages`
   void spread(int stages, int a);
-  // to_: in which stage it must be there to reach b, by edges of stages >= `first`
+  // to_: in which stage it must be there to reach b, at least by edges of stages >= `first`
   void spread_back(int first, int b);
   // The least busy rank where a block can be before each stage, and from which it can go on before.
   using Choice = std::pair<int, int>;  // edges, rank

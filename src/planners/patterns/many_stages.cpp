@@ -102,7 +102,7 @@ class Balancer {
   // edges: where to start; every block must have a path.
   Balancer(const CommunicationMatrix& matrix, const BalanceOptions& options,
            std::span<const StagedEdge> edges)
-      : Balancer(matrix, options, options.stages) {
+      : Balancer(matrix, options, options.stages, edges.size()) {
     start_from(edges);
     std::vector<StagedEdge> path;
     for (BlockNumber b = 0; b < matrix.blocks(); ++b) {
@@ -116,7 +116,8 @@ class Balancer {
   // start: its blocks begin on the ways that it gives them.
   Balancer(const CommunicationMatrix& matrix, const BalanceOptions& options,
            const MessageSchedule& start)
-      : Balancer(matrix, options, std::max(options.stages, start.stages())) {
+      : Balancer(matrix, options, std::max(options.stages, start.stages()),
+                 start.messages().size()) {
     std::vector<StagedEdge> edges;
     std::vector<std::vector<StagedEdge>> ways(matrix.blocks());
     for (const CombinedMessage& m : start.messages()) {
@@ -142,12 +143,13 @@ class Balancer {
   }
 
  private:
-  Balancer(const CommunicationMatrix& matrix, const BalanceOptions& options, int stages)
+  Balancer(const CommunicationMatrix& matrix, const BalanceOptions& options, int stages,
+           std::size_t edges)
       : matrix_(matrix),
         price_(options.price),
         reach_(std::isinf(options.price) ? StagedGraph::Reach::all : StagedGraph::Reach::four),
         ranks_(matrix.ranks()),
-        graph_(make_staged_graph(matrix, stages)),
+        graph_(make_staged_graph(matrix, stages, edges)),
         paths_(matrix, stages),
         candidates_(2 * static_cast<std::size_t>(ranks_)) {
     for (int rank = 0; rank < ranks_; ++rank) weights_.push_back(std::sqrt(matrix.sent_by(rank)));
@@ -268,7 +270,7 @@ class Balancer {
     return number < needed_.size() && needed_[number] == openings_;
   }
 
-  // With room for a detour of each.
+  // with room for a detour of each
   const std::vector<BlockNumber>& blocks_of(EdgeNumber number) {
     paths_.lists().blocks(number, moving_);
     detours_.resize(std::max(detours_.size(), moving_.size()));
@@ -473,8 +475,7 @@ class Balancer {
   double word_weight_;
   // Ends that leveling leaves behind before it gives up: more where thinning had less to choose.
   int most_stuck_ = 1;
-  // For thinning and leveling, about. What is not done by then stays as it is, which is a schedule
-  // all the same.
+  // What thinning and leveling have not done by then stays as it is: a schedule all the same.
   static constexpr std::uint64_t work_per_pair_of_stages = 1'600'000;
   std::uint64_t most_work_ = 0;
   std::vector<std::pair<double, EdgeNumber>> ranking_;

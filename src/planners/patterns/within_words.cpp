@@ -97,7 +97,8 @@ void offer_papers_schemes(const CommunicationMatrix& matrix, Best& best) {
   best.offer(second_phase_routes(matrix, shared));
 }
 
-constexpr std::size_t few_blocks = 1 << 13;  // up to here, all take milliseconds
+constexpr std::size_t few_blocks = 1 << 13;   // up to here, all take milliseconds
+constexpr std::size_t most_blocks = 1 << 16;  // above, many stages take many seconds
 constexpr int many_stages = 8;
 constexpr double many_words = 1e30;  // a price at which detours of few messages still come first
 
@@ -121,23 +122,24 @@ void offer_points(BalancedPoints& points, double words, double word, Best& best)
 // as that leaves words, it goes on from there at higher ones. regular: circulants were tried.
 void offer_prices(const CommunicationMatrix& matrix, BalancedPoints& points, double words,
                   double word, bool regular, Best& best) {
-  constexpr double few_words = 1.7, least_words = 1.1, spent = 0.98, low_price = 5;
-  const auto uses_up = [&](const MessageSchedule& schedule) {
-    return schedule.metrics(matrix).words >= spent * words;
+  constexpr double few_words = 1.7, least_words = 1.1, low_price = 5, spent = 0.98, mostly = 0.8;
+  const auto uses = [&](const MessageSchedule& schedule, double part) {
+    return schedule.metrics(matrix).words >= part * words;
   };
   // a rank keeps a message for each stage, mostly, and another one
   const auto may_help = [&](int stages) { return !regular || best.messages() > stages + 1; };
   if (constexpr int few_stages = 4; words < few_words && may_help(few_stages)) {
     const MessageSchedule few = points.point({few_stages, low_price * word, words});
     best.offer(few);
-    if (uses_up(few)) return;
+    if (uses(few, spent)) return;
   }
   if (words < least_words || !may_help(many_stages)) return;
   MessageSchedule many = points.point({many_stages, low_price * word, words});
   best.offer(many);
   for (double price : {many_words, any_price}) {
     // words that are left take off a quarter of the messages, seldom more
-    if (uses_up(many) || 0.75 * many.metrics(matrix).most_sent >= best.messages()) return;
+    if (uses(many, spent) || 0.75 * many.metrics(matrix).most_sent >= best.messages()) return;
+    if (price == many_words && !uses(many, mostly)) continue;  // to the highest price at once
     many = over_many_stages(matrix, {many_stages, price, words}, many);
     best.offer(many);
   }
@@ -145,7 +147,6 @@ void offer_prices(const CommunicationMatrix& matrix, BalancedPoints& points, dou
 
 void offer_balanced(const CommunicationMatrix& matrix, double words, double word, bool regular,
                     Best& best) {
-  constexpr std::size_t most_blocks = 1 << 16;  // above, many stages take many seconds
   BalancedPoints points(matrix);
   if (matrix.blocks() <= few_blocks)
     offer_points(points, words, word, best);
@@ -156,14 +157,16 @@ void offer_balanced(const CommunicationMatrix& matrix, double words, double word
 }
 
 // Ranks of a few kinds, if their number can be divided. One generator less, as long as that keeps
-// to the limit. The search takes as long on any number of ranks above a thousand.
+// to the limit. It begins with as many as balanced does not get below; where that is too large for
+// balanced, with one less than there are. The search takes as long on any number of ranks above a
+// thousand.
 void offer_circulants(const CommunicationMatrix& matrix, double words, Best& best) {
-  constexpr int stages = 9, fewest = 4, few = 12;  // messages
+  constexpr int stages = 9, fewest = 4, few = 12, many = 10;  // messages
   constexpr int counts[] = {4, 3, 5, 2, 7, 6, 8, 1}, most_steps = 30'000, many_ranks = 1024;
   const auto kinds =
       std::ranges::find_if(counts, [&](int count) { return matrix.ranks() % count == 0; });
-  while (best.messages() > fewest) {
-    const int messages = best.messages() - 1;
+  for (int messages = best.messages() - 1; messages >= fewest; messages = best.messages() - 1) {
+    if (matrix.blocks() <= most_blocks) messages = std::min(messages, many);
     const int steps = most_steps / std::max({1, matrix.ranks() / many_ranks, messages / few});
     const auto found = circulant(matrix, messages, {stages, *kinds, steps, words});
     if (found) best.offer(*found);

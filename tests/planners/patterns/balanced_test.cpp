@@ -5,6 +5,7 @@
 #include <set>
 
 #include "planners/patterns/data_set.hpp"
+#include "planners/patterns/many_stages.hpp"
 #include "planners/patterns/message_sharing.hpp"
 #include "planners/patterns/patterns.hpp"
 #include "planners/patterns/store_and_forward.hpp"
@@ -88,6 +89,22 @@ TEST(Balanced, TakesNoDetourWhereThereIsAMessage) {
     }
   }
   EXPECT_GT(detours, 1000);
+}
+
+// In any order, and with what others have left behind.
+TEST(BalancedPoints, AreThoseOfBalanced) {
+  std::mt19937 random(39);
+  std::vector<Flow> flows;
+  for (int from = 0; from < 200; ++from)
+    for (int k = 0; k < 80; ++k)
+      flows.push_back({from, static_cast<int>(random() % 200), 1 + random() % 9});
+  const CommunicationMatrix m(200, flows);
+  ASSERT_GT(m.blocks(), most_blocks_at_once);
+  BalancedPoints points(m);
+  for (const BalanceOptions& options :
+       {BalanceOptions{4, 5, 1.5}, {8, 5, 1.5}, {3, 5, 1.5}, {4, 5, 1.8}, {8, 1e30}, {2, 5, 1.5}})
+    EXPECT_EQ(schedule_text(m, points.point(options)), schedule_text(m, balanced(m, options)))
+        << options.stages << " stages";
 }
 
 // All talk to all: 2 (sqrt(P) - 1) messages in two stages would do.

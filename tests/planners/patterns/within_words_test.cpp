@@ -144,6 +144,29 @@ TEST(WithinWords, LevelsBandsAndHubs) {
   EXPECT_GE(count.fifth, 22) << "of " << count.points;
 }
 
+// Large patterns are planned at a low price, and go on from there at higher ones. The same limit
+// has the same schedule.
+TEST(WithinWords, GoesOnFromALowPriceOnALargePattern) {
+  std::mt19937 random(38);
+  std::vector<Flow> flows;
+  for (int from = 0; from < 256; ++from)
+    for (int k = 0; k < 56; ++k)
+      flows.push_back({from, (from + 1 + static_cast<int>(random() % (k < 40 ? 64 : 255))) % 256,
+                       1 + random() % 9});
+  const CommunicationMatrix m(256, flows);
+  ASSERT_GT(m.blocks(), std::size_t{1} << 13);
+  int before = m.statistics().most_sent;
+  for (double words : {1.3, 2.0}) {
+    const MessageSchedule schedule = within_words(m, words);
+    expect_proven(m, schedule, "large", 1);
+    const ScheduleMetrics cost = schedule.metrics(m);
+    EXPECT_LE(cost.words, words);
+    EXPECT_LT(cost.most_sent, before) << words;
+    before = cost.most_sent;
+    EXPECT_EQ(schedule_text(m, within_words(m, words)), schedule_text(m, schedule));
+  }
+}
+
 TEST(WithinWords, RefusesNonsense) {
   const CommunicationMatrix m = sharing::matrix_of(3, {{0, 1}, {1, 2}});
   for (double words : {0.9, std::nan("")})
