@@ -436,7 +436,7 @@ class Wisdom : public Requests {
     return mine;
   }
 
-  const FreshWisdom wisdom{"0.02"};
+  const FreshWisdom wisdom{"0.005"};
   const std::string& directory = wisdom.directory();
 };
 
