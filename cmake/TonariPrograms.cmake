@@ -102,15 +102,21 @@ if(TONARI_TESTS AND NOT TONARI_SANITIZE)
   list(APPEND TONARI_TEST_ENVIRONMENT LD_PRELOAD=${files})
 endif()
 
+# A number below 256 that the name of a test draws.
+function(tonari_draw_turn name turn)
+  string(SHA256 digest ${name})
+  string(SUBSTRING ${digest} 0 2 digest)
+  math(EXPR drawn "0x${digest}")
+  set(${turn} ${drawn} PARENT_SCOPE)
+endfunction()
+
 # Which of the numbers of ranks `more` a program runs on in `make test-all`: the most under the
 # first MPI; under the others two, where messages are fast under every MPI, and another one by
 # turns; and one rank under either, by turns. The name draws whose turn it is, so that over all
 # programs each MPI meets each number (docs/adr/0088). Others also run on those of `ranks`. What
 # takes long on many ranks (`heavy`) runs on many under the first MPI only.
 function(tonari_share_counts name ranks more heavy first others)
-  string(SHA256 digest ${name})
-  string(SUBSTRING ${digest} 0 2 digest)
-  math(EXPR turn "0x${digest}")
+  tonari_draw_turn(${name} turn)
   set(many ${more})
   list(FILTER many EXCLUDE REGEX "^[12]$")
   list(POP_BACK many of_first)
@@ -141,8 +147,9 @@ endfunction()
 # ...] [ENVIRONMENT ...]): one ctest per MPI (of MPIS, or all) and rank count of RANKS and MORE.
 # `make test` runs those of RANKS under the first MPI, of them those of OTHERS under the other MPIs.
 # The label `more` is for what `make test-all` runs: those of RANKS under the other MPIs, and of
-# MORE what tonari_share_counts says; all, where there is one MPI, where there are no RANKS, or with
-# EVERY_COUNT; none under the others where the program only REPEATS. The rest has the label `long`
+# MORE what tonari_share_counts says; all, where there is one MPI or with EVERY_COUNT, and where
+# there are no RANKS, but on 16 and 27 ranks under the first MPI or the others, as the name draws;
+# none under the others where the program only REPEATS. The rest has the label `long`
 # and runs in `make test-long`. The program for the standard ABI runs on ABI_MORE ranks in `make
 # test-all` and on ABI_LONG in `make test-long`, under each MPI that has it.
 function(tonari_add_mpi_test name program)
@@ -161,6 +168,15 @@ function(tonari_add_mpi_test name program)
   list(LENGTH several several)
   if(arg_RANKS AND several GREATER 1 AND NOT arg_EVERY_COUNT)
     tonari_share_counts(${name} "${arg_RANKS}" "${arg_MORE}" ${arg_HEAVY} of_first of_others)
+  endif()
+  if(NOT arg_RANKS AND several GREATER 1 AND NOT arg_EVERY_COUNT)
+    tonari_draw_turn(${name} turn)
+    math(EXPR odd "${turn} / 16 % 2")
+    if(odd)
+      list(FILTER of_others EXCLUDE REGEX "^(16|27)$")
+    else()
+      list(FILTER of_first EXCLUDE REGEX "^(16|27)$")
+    endif()
   endif()
   if(arg_REPEATS)
     set(of_others)
