@@ -231,15 +231,8 @@ def ways_to_run(text):
     return dict(line.split(maxsplit=1) for line in lines[len(lines) - count :])
 
 
-def with_a_limit(ranks, tonari, matrix):
-    """The first of some drawn patterns whose front has a point that is a limit of words: which
-    one it is changes with the planners."""
-    for seed in range(40):
-        pairs = dict.fromkeys(pattern(ranks, seed), ELEMENTS)
-        ways = ways_to_run(printed(tonari("share", matrix(pairs, ranks), *FRONT)))
-        if any(short.startswith("<=") for short in ways):
-            return pairs
-    raise AssertionError("no pattern has a limit of words")
+# Whether a front has a point that is a limit of words changes with the planners.
+LIMIT = "balanced/words 1.5"
 
 
 @jobs.needed
@@ -247,10 +240,10 @@ def with_a_limit(ranks, tonari, matrix):
 @pytest.mark.parametrize("dense", [False, built.more(True)])
 def test_what_the_front_prints_runs(tonari, matrix, tmp_path, mpi, ranks, dense):
     """A file per point, with the messages that the table has; all of them, and what is printed
-    without files, run as it is printed."""
+    without files, run as it is printed. And so does a limit of words."""
     pairs = {(a, b): ELEMENTS for a in range(ranks) for b in range(ranks) if (a - b) % ranks > 1}
     if not dense:
-        pairs = with_a_limit(ranks, tonari, matrix)
+        pairs = dict.fromkeys(pattern(ranks, 13), ELEMENTS)
     path, folder = matrix(pairs, ranks), tmp_path / "front"
     done = tonari("share", path, *FRONT, "--schedule", str(folder), "--json")
     rows = [row for row in json.loads(printed(done)) if row["schedule"]]
@@ -264,13 +257,19 @@ def test_what_the_front_prints_runs(tonari, matrix, tmp_path, mpi, ranks, dense)
     assert {file.name for file in folder.iterdir()} == {Path(row["schedule"]).name for row in rows}
     named = ways_to_run(printed(tonari("share", path, *FRONT)))
     assert [*named] == [*ways]
-    assert dense or any(short.startswith("<=") for short in named)
     assert all(way.startswith("tonari_algorithm=balanced/") for way in named.values())
+    limit = tmp_path / "limit.txt"
+    (limited,) = json.loads(write_schedule(tonari, path, LIMIT, limit)[0])
     words = [*(f"tonari_schedule={row['schedule']}" for row in rows), *named.values()]
+    words += [f"tonari_schedule={limit}", f"tonari_algorithm={LIMIT}"]
     counts = json.loads(jobs.succeeded(run(mpi, ranks, tmp_path, pairs, words)))
     most = {row["schedule"]: row["max_messages"] for row in rows}
     shown = [most[way.removeprefix("tonari_schedule=")] for way in ways.values()]
-    assert [max(count) for count in counts] == [row["max_messages"] for row in rows] + shown
+    assert [max(count) for count in counts] == [
+        *[row["max_messages"] for row in rows],
+        *shown,
+        *[limited["max_messages"]] * 2,
+    ]
 
 
 def test_no_point_of_the_front_loses_to_another_scheme():
