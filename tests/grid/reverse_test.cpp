@@ -10,9 +10,9 @@ namespace {
 
 using namespace tonari::test;
 
-constexpr const char* on_arrays[] = {"plan", "pack", "datatypes"};
-constexpr const char* on_bricks[] = {"layout", "basic", "plan"};
-constexpr const char* on_mapped[] = {"memmap", "layout", "plan"};
+constexpr const char* back_on_arrays[] = {"plan", "pack", "datatypes"};
+constexpr const char* back_on_bricks[] = {"layout", "basic", "plan"};
+constexpr const char* back_on_mapped[] = {"memmap", "layout", "plan"};
 
 template <class T>
 void run(Random& random, Geometry g, int storage, MPI_Datatype type, MPI_Op op) {
@@ -23,9 +23,9 @@ void run(Random& random, Geometry g, int storage, MPI_Datatype type, MPI_Op op) 
   const bool bricked = storage != TONARI_STORAGE_ARRAY;
   const Reverse<T> grid(g, storage, components);
   if (components > 1) MPI_Type_free(&g.shape.type);
-  const auto& kinds = !bricked                          ? on_arrays
-                      : storage == TONARI_STORAGE_BRICK ? on_bricks
-                                                        : on_mapped;
+  const auto& kinds = !bricked                          ? back_on_arrays
+                      : storage == TONARI_STORAGE_BRICK ? back_on_bricks
+                                                        : back_on_mapped;
   for (const char* kind : kinds) {
     const ChosenGhosts chosen =
         pick(random, 0, 2) == 0 ? ChosenGhosts{} : draw_ghosts(random, g, bricked);

@@ -16,14 +16,14 @@ using tonari::DeviceStream;
 
 const char* const no_blocks = "it passes on blocks, and has none on a device itself";
 
-bool last() { return world_rank() == world_size() - 1; }
+bool is_last() { return world_rank() == world_size() - 1; }
 
 tonari_request_info info_of(tonari_request request) {
   tonari_request_info info;
   EXPECT_OK(tonari_request_get_info(request, &info));
   return info;
 }
-bool by_handles(tonari_request request) {
+bool goes_by_handles(tonari_request request) {
   return std::string(info_of(request).channel) == "device-handles";
 }
 
@@ -58,7 +58,7 @@ class DevicePlans : public GraphExchange {
     const tonari_request_info info = info_of(request);
     const std::string described = tonari_request_describe(request);
     EXPECT_EQ(info.algorithm, algorithm);
-    const bool handles = by_handles(request);
+    const bool handles = goes_by_handles(request);
     if (!handles && described.find("staged") != std::string::npos) {
       EXPECT_CONTAINS(described, no_blocks);
     }
@@ -273,7 +273,7 @@ TEST_F(RelayRing, AThreadPassesOn) {
                          {"tonari_channel", "device-handles"},  // with a thread, ways race
                          {"tonari_progress", "thread"}},
                     &request));
-  EXPECT_TRUE(by_handles(request)) << tonari_request_describe(request);
+  EXPECT_TRUE(goes_by_handles(request)) << tonari_request_describe(request);
   const DeviceStream stream = device.program().make_stream(0);
   for (int round = 0; round < 12; ++round) {
     put(out, round);
@@ -385,11 +385,11 @@ TEST_F(PlansRefused, WhateverFailsAtInit) {
   for (std::size_t call = 1;; ++call) {
     ASSERT_LT(call, 30u);
     tonari_request request = TONARI_REQUEST_NULL;
-    device->fail_at(last() ? call : 0);
+    device->fail_at(is_last() ? call : 0);
     const int code = prepare(out.at(), in.at(), by_torus("auto"), &request);
     device->fail_at(0);
     ASSERT_OK(code);
-    const bool refused = !by_handles(request);
+    const bool refused = !goes_by_handles(request);
     EXPECT_TRUE(everywhere(refused) || everywhere(!refused));
     if (refused) {
       EXPECT_CONTAINS(tonari_request_describe(request), "staged");
@@ -413,13 +413,13 @@ TEST_F(PlansRefused, WhateverFailsAtAStart) {
     MemoryOnDevice out(device.program(), 64), in(device.program(), 64);
     tonari_request request = TONARI_REQUEST_NULL;
     ASSERT_OK(prepare(out.at(), in.at(), by_torus(), &request));
-    device->fail_at(last() ? call : 0);
+    device->fail_at(is_last() ? call : 0);
     int code = tonari_start(request);
-    EXPECT_EQ(code != TONARI_SUCCESS, last() && call == 1);
+    EXPECT_EQ(code != TONARI_SUCCESS, is_last() && call == 1);
     if (code == TONARI_SUCCESS) code = tonari_wait(request);
     device->fail_at(0);
     const bool waits = world_size() > 1 && before() == world_size() - 1;
-    if (last()) {
+    if (is_last()) {
       EXPECT_EQ(code, TONARI_ERR_ARGUMENT);
       EXPECT_CONTAINS(tonari_last_error(), "a table cannot be launched");
     } else if (call < calls && waits) {

@@ -151,7 +151,7 @@ TEST_F(VectorGroups, RoutesOfSeveralHopsMeet) {
 }
 
 // The ring of all ranks: own values at 0 to 3, the neighbors' last and first at 4 and 5.
-tonari::DistributedVector ring() {
+tonari::DistributedVector ring_of_all() {
   const int me = world_rank(), n = world_size();
   const std::int64_t first = 4 * me, all = 4 * n,
                      needed[] = {(first + all - 1) % all, (first + 4) % all};
@@ -159,7 +159,7 @@ tonari::DistributedVector ring() {
 }
 
 TEST_F(VectorGroups, OfOneArrayThatIsReadTwice) {
-  const auto one = ring(), other = ring();
+  const auto one = ring_of_all(), other = ring_of_all();
   const int me = world_rank(), n = world_size();
   std::vector<double> x{4.0 * me, 4.0 * me + 1, 4.0 * me + 2, 4.0 * me + 3}, g(2), h(2);
   tonari::Group group(MPI_COMM_WORLD);
@@ -174,7 +174,7 @@ TEST_F(VectorGroups, OfOneArrayThatIsReadTwice) {
 }
 
 TEST_F(VectorGroups, WhatIsWrong) {
-  const auto vector = ring();
+  const auto vector = ring_of_all();
   std::vector<double> x(4), g(2), h(2);
   const auto refused = [&](int code, std::initializer_list<std::string> words, auto collect) {
     tonari_request request = TONARI_REQUEST_NULL;
@@ -224,7 +224,7 @@ TEST_F(VectorGroups, WhatIsWrong) {
 
 // A span that is too short leaves the scope of the group on one rank.
 TEST_F(VectorGroups, AShortSpanOnOneRank) {
-  const auto vector = ring();
+  const auto vector = ring_of_all();
   std::vector<double> x(4), g(2);
   const bool last = world_rank() == world_size() - 1;
   try {

@@ -30,8 +30,8 @@ std::vector<Vertex> sized(std::vector<Vertex> vertices, Bytes bytes) {
   return vertices;
 }
 
-std::vector<GraphVariant> variants(const GraphPlanner& planner, std::span<const Vertex> vertices,
-                                   GraphTask task) {
+std::vector<GraphVariant> variants_of(const GraphPlanner& planner, std::span<const Vertex> vertices,
+                                      GraphTask task) {
   LocalBspComm bsp(static_cast<int>(vertices.size()));
   return planner.variants(bsp, vertices, gather_facts(bsp, vertices), task);
 }
@@ -47,7 +47,7 @@ TEST(Volumes, AreThoseOfEveryHop) {
   std::vector<Vertex> vertices = sized(make(4, {{0, 1}, {0, 2}, {0, 3}, {2, 3}}), bytes);
   const GraphTask task{Collective::alltoall, 8, network()};
   const Volumes straight =
-      volumes(vertices, variants(graph_linear, vertices, task).front(), task.collective);
+      volumes(vertices, variants_of(graph_linear, vertices, task).front(), task.collective);
   EXPECT_EQ(straight.total, 1 + 2 + 3 + 2003);
   EXPECT_EQ(straight.most_out, 2003);
   EXPECT_EQ(straight.most_in, 3 + 2003);
@@ -86,7 +86,7 @@ TEST(Volumes, ATreePassesOnTheLightBlocks) {
   GraphFacts alike = facts;
   alike.sized = false;
   EXPECT_NE(objection(graph_tree, alike, task).reason(), "");
-  for (const GraphVariant& way : variants(graph_tree, vertices, task)) {
+  for (const GraphVariant& way : variants_of(graph_tree, vertices, task)) {
     EXPECT_LT(gather_traffic(bsp, way.relays()).most_out, 63) << way.variant();
     for (int r = 1; r < 64; ++r)
       for (const Hop& hop : way.relays()[r].out)
@@ -130,7 +130,7 @@ TEST(Volumes, PricesCountTheBytesOfTheBusiest) {
       sized(make(12, edges), [](int from, int) { return from == 1 ? 10'000'000u : 8u; });
   LocalBspComm bsp(12);
   GraphVariant linear = std::move(
-      variants(graph_linear, vertices, {Collective::alltoall, 909098, network()}).front());
+      variants_of(graph_linear, vertices, {Collective::alltoall, 909098, network()}).front());
   linear.gather(bsp);
   ASSERT_TRUE(linear.volumes());
   const double seconds = price(linear, {{}, 909098}, network(), {});
@@ -142,8 +142,8 @@ TEST(Volumes, PricesCountTheBytesOfTheBusiest) {
 TEST(Volumes, PricesCountTheCopiesOfSingleBlocks) {
   const std::vector<Vertex> vertices = make(2, {{0, 1}, {1, 0}});
   LocalBspComm bsp(2);
-  GraphVariant linear =
-      std::move(variants(graph_linear, vertices, {Collective::alltoall, 1e6, network()}).front());
+  GraphVariant linear = std::move(
+      variants_of(graph_linear, vertices, {Collective::alltoall, 1e6, network()}).front());
   linear.gather(bsp);
   LogGP memory = network();
   memory.g = memory.G = 0, memory.copy_byte = 1e-9;
