@@ -24,20 +24,22 @@ function(tonari_build_on_demand target mpi)
   endif()
 endfunction()
 
-# tonari_mpi_executable(NAME sources... [MPIS names...] [LATER] [REPEATS]): builds NAME once per
-# MPI, as <build>/<mpi>/bin/NAME; targets NAME_<mpi>. `make test` needs that of the first MPI,
+# tonari_mpi_executable(NAME sources... [MPIS names...] [LATER] [REPEATS] [DEMO]): builds NAME once
+# per MPI, as <build>/<mpi>/bin/NAME; targets NAME_<mpi>. `make test` needs that of the first MPI,
 # unless LATER, and what tonari_add_mpi_test runs. Those of TONARI_TESTED_MPIS compile soon, as
 # their libraries do; what under these only REPEATS what other programs prove is for `make
-# test-long`.
+# test-long`. With TONARI_TESTED_PROGRAMS all compile soon, but the DEMO for the first MPI, which is
+# there already.
 function(tonari_mpi_executable name)
-  cmake_parse_arguments(arg "LATER;REPEATS" "" "MPIS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "LATER;REPEATS;DEMO" "" "MPIS;LIBRARIES" ${ARGN})
   if(NOT arg_MPIS)
     set(arg_MPIS ${TONARI_MPIS})
   endif()
   foreach(mpi IN LISTS arg_MPIS)
     add_executable(${name}_${mpi} ${arg_UNPARSED_ARGUMENTS})
     set(libraries ${arg_LIBRARIES})
-    if(mpi IN_LIST TONARI_TESTED_MPIS)  # stencils would take long without any optimization
+    if(mpi IN_LIST TONARI_TESTED_MPIS OR (TONARI_TESTED_PROGRAMS AND NOT arg_DEMO))
+      # stencils would take long without any optimization
       set(level -Og)
       if(tonari_native_options IN_LIST libraries)
         set(level -O1)

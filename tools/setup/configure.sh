@@ -49,6 +49,14 @@ tested_mpis() { # chosen MPIs, with semicolons
     esac
 }
 
+# Examples and benchmarks are compiled as users have them, unless only tests run them.
+tested_programs() {
+    case $TARGET in
+        test) echo ON ;;
+        demo | docs) cached TONARI_TESTED_PROGRAMS || true ;;
+    esac
+}
+
 # MPIs that run what is built for the standard ABI, besides the one that it is built with.
 abi_others() {
     local name others=
@@ -67,6 +75,7 @@ cmake_arguments() {
         -DCMAKE_UNITY_BUILD=ON "-DTONARI_TESTS=$tests"
         "-DTONARI_MPI=${chosen:-none}" "-DTONARI_PYTHON=$python"
         "-DTONARI_TESTED_MPIS=$(tested_mpis "$chosen")"
+        "-DTONARI_TESTED_PROGRAMS=$(tested_programs)"
         "-DPython_EXECUTABLE=$VENV/bin/python")
     for name in ${chosen//;/ }; do
         [ -n "${MPI_ROOT[$name]}" ] || continue
