@@ -474,9 +474,8 @@ def placed(number: str, old: str) -> str:
     return "".join(part for pair in zip(words, [*gaps, ""], strict=True) for part in pair)
 
 
-def written(text: str, rows: Rows) -> str:
+def written(text: str, rows: Rows, numbers: dict[str, str]) -> str:
     """A page with the numbers of the rows. Where a line breaks does not matter."""
-    numbers = shown(rows)
     text = INLINE.sub(lambda m: f"{m[1]}-->{placed(numbers[m[1]], m[2])}", text)
     text = TABLE.sub(lambda m: f"{m[1]} -->\n{as_markdown(TABLES[m[1]](rows))}", text)
     return ALT.sub(_picture(rows), text)
@@ -497,8 +496,10 @@ def main(arguments: list[str] | None = None) -> int:
             path.write_text(wanted, encoding="utf-8")
 
     put(root / SPEEDUPS, speedups(Rows(root)))
+    rows = Rows(root)
+    numbers = shown(rows)
     for page in pages(root):
-        put(page, written(page.read_text(encoding="utf-8"), Rows(root)))
+        put(page, written(page.read_text(encoding="utf-8"), rows, numbers))
     own = ["--root", str(root), *(["--check"] if options.check else [])]
     drawn = draw_speedups.main(own)
     if stale and options.check:
