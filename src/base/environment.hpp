@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether any variable of the library is set: one look at the environment instead of one for each
-// row of base/setting_table.hpp.
+// The variables of the environment that rows of the table name, found by one look at the
+// environment instead of one for each row.
 #pragma once
 
-#include <unistd.h>
-
-#include <algorithm>
-#include <string_view>
+#include <array>
 
 #include "base/setting_table.hpp"
 
 namespace tonari {
 
-inline constexpr std::string_view variable_prefix = "TONARI_";
-static_assert(std::ranges::all_of(setting_table, [](const Setting& row) {
-  return !*row.variable || std::string_view(row.variable).starts_with(variable_prefix);
-}));
+// As they are when it is made; it holds until the environment changes.
+class Variables {
+ public:
+  // Those that such calls read.
+  explicit Variables(Where calls);
 
-inline bool any_in_environment() {
-  for (char** entry = environ; entry && *entry; ++entry)
-    if (std::string_view(*entry).starts_with(variable_prefix)) return true;
-  return false;
-}
+  // Whether there is one that is read into a member.
+  bool any() const { return any_; }
+  // Null if it is not set, or empty.
+  const char* value(const Setting& row) const {
+    return values_[static_cast<std::size_t>(&row - setting_table.data())];
+  }
+
+ private:
+  std::array<const char*, setting_table.size()> values_{};
+  bool any_ = false;
+};
 
 }  // namespace tonari

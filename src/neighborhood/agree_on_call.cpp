@@ -11,7 +11,7 @@ namespace {
 
 // Checks everything that this rank can check by itself.
 void read(const Call& call, Use use, Output output, LocalArguments& mine) {
-  const tonari_neighborhood_s& near = *call.near;
+  tonari_neighborhood_s& near = *call.near;
   mine.settings = read_settings(call.info, where::any_request, near.context->settings());
   mine.is_part = !output.name;
   // nobody could ask where the blocks are
@@ -19,11 +19,12 @@ void read(const Call& call, Use use, Output output, LocalArguments& mine) {
   if (mine.reads == ReadsBlocks::where_they_arrive) mine.settings.recv_view = true;
   // a thread drives the outer request that contains this one
   if (use != Use::one_shot && !output.name) mine.settings.progress_thread = false;
-  if (const BoundCall& bound = near.bound[call.operation()])
-    if (const auto broken = bound.difference(call, near.context->topology())) throw *broken;
+  if (const BoundCall* const bound = near.bound[call.operation()].get())
+    if (const auto broken = bound->difference(call, near.context->topology())) throw *broken;
   read_blocks(*near.context, call, mine);
+  if (use == Use::one_shot && !near.cache) near.cache = std::make_unique<RequestCache>();
   if (use == Use::one_shot)
-    mine.matches = idle_matches(near.cache, call.collective, fingerprint(mine.settings),
+    mine.matches = idle_matches(*near.cache, call.collective, fingerprint(mine.settings),
                                 mine.arguments.binding);
   // the library has checked those already
   if (std::ranges::find(mine.matches, true) == mine.matches.end())
@@ -87,10 +88,12 @@ Agreed agree_on_call(const Call& call, Use use, Output output, LocalArguments& m
   const Compared compared =
       agree_on_arguments(call.near->context->comm(), call.info, wrong,
                          with_votes(compared_of(call, use, mine), mine.matches));
-  const auto& [same, said] = compared;
+  const auto& same = compared.same;
+  const auto& said = compared.said;
   // it can express the others: MPI's own collective must be the same on all ranks
   if (!same[At::form_read]) mine.arguments.form = Form::w;
-  return {call.near->cache.take(compared),
+  RequestCache* const cache = call.near->cache.get();
+  return {cache ? cache->take(compared) : nullptr,
           {same[At::one_size], same[At::by_number], said[At::one_size]},
           same[At::layouts] && !non_contiguous(mine),
           said[At::on_devices] != 0};

@@ -15,12 +15,10 @@ struct Prepared;
 
 class BoundCall {
  public:
-  BoundCall() = default;
   // `binding` belongs to the call. Throws Errc::mpi.
   BoundCall(const Call& call, const LocalTopology& topology, Binding binding,
             std::shared_ptr<Prepared> prepared);
 
-  explicit operator bool() const { return prepared_ != nullptr; }
   Prepared& prepared() const { return *prepared_; }
   const std::shared_ptr<Prepared>& shared() const { return prepared_; }
 

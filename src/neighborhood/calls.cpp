@@ -37,10 +37,10 @@ void require_promised(const BoundCall& bound, const Call& call, Output output) {
 // Makes the request ready to be started.
 std::shared_ptr<Prepared> ready(const Call& call, Output output) {
   require(call.near, "near");
-  const BoundCall& bound = call.near->bound[call.operation()];
+  const BoundCall* const bound = call.near->bound[call.operation()].get();
   if (!bound) return prepare(call, Use::one_shot, output);
-  require_promised(bound, call, output);
-  return bound.shared();
+  require_promised(*bound, call, output);
+  return bound->shared();
 }
 
 // What a one-shot call goes by; null: by what is prepared for it.

@@ -25,9 +25,9 @@ class GroupedOperation final : public GroupedCall {
     const Collective collective = call_.arguments.collective;
     const std::array things{Alike{static_cast<std::uint64_t>(collective), other_collective},
                             Alike{call_.sizes.one_size}, Alike{call_.sizes.by_number}};
-    const auto [same, said] =
-        agree_on_arguments(context_->comm(), MPI_INFO_NULL, std::nullopt, things);
-    run_collectively(context_->comm(), [&, compared = ComparedSizes{same[1], same[2], said[1]}] {
+    const Compared told = agree_on_arguments(context_->comm(), MPI_INFO_NULL, std::nullopt, things);
+    const ComparedSizes compared{told.same[1], told.same[2], told.said[1]};
+    run_collectively(context_->comm(), [&] {
       if (context_->exact_sizes()) return;  // its ends were compared
       agree_on_sizes(*context_, collective, call_.arguments.binding, call_.sizes, compared);
     });

@@ -148,7 +148,8 @@ void end_request(Made& made, const Call& call, LocalArguments& mine) {
   made.prepared->host_sends = host_sends(mine);
   made.prepared->arrivals = arrivals(topology, mine.given());
   if (mine.settings.static_buffers && !near.bound[call.operation()])
-    made.bound = BoundCall(call, topology, std::move(mine.given()), made.prepared);
+    made.bound =
+        std::make_unique<const BoundCall>(call, topology, std::move(mine.given()), made.prepared);
 }
 
 Made make_without_end(const Call& call, double start, Choice choice, const Problem& problem,

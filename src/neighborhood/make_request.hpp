@@ -2,6 +2,8 @@
 // Makes the exchange that is chosen, or several among which starts choose.
 #pragma once
 
+#include <memory>
+
 #include "neighborhood/agree_on_call.hpp"
 
 namespace tonari {
@@ -10,7 +12,7 @@ namespace tonari {
 struct Made {
   std::shared_ptr<Prepared> prepared;
   std::size_t tags = 0;
-  BoundCall bound;  // the call, as promised
+  std::unique_ptr<const BoundCall> bound;  // the call, as promised; null if nothing was
 };
 
 // The beginning and the end of making one, whatever it exchanges by. Local. The end takes the

@@ -60,6 +60,18 @@ std::unique_ptr<tonari_neighborhood_s> handle_of(What&&... what) {
   return handle;
 }
 
+std::shared_ptr<const Settings> of(const std::shared_ptr<const KeptSettings>& kept) {
+  return {kept, &kept->settings};
+}
+
+constexpr Where read_by_creation = where::any_request | where::neighborhoods;
+
+// What the environment has of nodes.
+std::string nodes_in(const Variables& variables) {
+  const char* const value = variables.value(setting("TONARI_NODES"));
+  return value ? value : "";
+}
+
 // The places of what ranks compare: for every neighborhood, then for offsets, or else for a graph.
 struct Compares {
   enum : std::size_t {
@@ -73,9 +85,9 @@ struct Compares {
   };
 };
 
-void put_always(std::span<Alike> things, const Settings& settings,
+void put_always(std::span<Alike> things, const KeptSettings* kept,
                 const SharedComm::Surroundings& around) {
-  things[Compares::settings] = {fingerprint(settings), other_settings};
+  things[Compares::settings] = {kept ? kept->print : 0, other_settings};
   things[Compares::nodes] = {nodes_ballot(around.nodes), other_nodes};
   things[Compares::tuning] = {around.other_tuning};
 }
@@ -86,7 +98,7 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
   require_intracommunicator(cart);  // all ranks know
   const std::shared_ptr<SharedComm> shared = SharedComm::of(cart);
   std::shared_ptr<const PackedNeighborhood> near;
-  Settings settings;
+  std::shared_ptr<const KeptSettings> kept;
   SharedComm::Surroundings around;
   std::unique_ptr<tonari_neighborhood_s> handle;
   std::array<Alike, Compares::offsets + 1> things;
@@ -95,25 +107,26 @@ tonari_neighborhood create(MPI_Comm cart, int s, const int offsets[], MPI_Info i
     PackedOffsets list = read_offsets(s, offsets, grid.dimensions());
     near = std::make_shared<const PackedNeighborhood>(
         PackedNeighborhood{std::move(grid), std::move(list)});
-    settings = read_settings(info, where::any_request | where::neighborhoods);
-    if (settings.exact_byte_communications) check_weights({}, rank_in(cart));
-    around = shared->read_surroundings();
+    const Variables variables(read_by_creation);
+    kept = read_kept_settings(info, read_by_creation, variables);
+    if (kept->settings.exact_byte_communications) check_weights({}, rank_in(cart));
+    around = shared->read_surroundings(nodes_in(variables));
     if (shared->ranks() > 1) things[Compares::offsets] = {near->fingerprint()};
-    handle = handle_of(shared, near, settings);
+    handle = handle_of(shared, near, of(kept));
   });
-  put_always(things, settings, around);
+  put_always(things, kept.get(), around);
   const Compared compared = agree_on_arguments(shared->comm(), info, wrong, things);
   if (!compared.same[Compares::offsets])
     run_collectively(shared->comm(), [&] { explain_difference(shared->comm(), *near); });
   const bool again = shared->looks_again(around),
              other_tuning = compared.said[Compares::tuning] != 0;
-  if (!again && settings.schedule.empty()) {
+  if (!again && kept->settings.schedule.empty()) {
     shared->adopt(std::move(around), other_tuning);
     return handle.release();
   }
   run_collectively(shared->comm(), [&] {
     shared->adopt(std::move(around), other_tuning);
-    if (again) handle = handle_of(shared, near, settings);
+    if (again) handle = handle_of(shared, near, of(kept));
     follow_schedule(*handle->context);
   });
   return handle.release();
@@ -134,7 +147,7 @@ enum class Sources : bool { given, unknown };
 // What a rank reads for a neighborhood of a graph.
 struct GraphArguments {
   TopologyLists lists;
-  Settings settings;
+  std::shared_ptr<const KeptSettings> kept;
   SharedComm::Surroundings around;
   AllLists all;
 };
@@ -148,7 +161,7 @@ std::unique_ptr<tonari_neighborhood_s> of_small_graph(const std::shared_ptr<Shar
     LocalBspComm bsp(shared->ranks());
     find_sources(bsp, all);
   }
-  auto handle = handle_of(shared, std::move(all), mine.lists.grid, mine.settings);
+  auto handle = handle_of(shared, std::move(all), mine.lists.grid, of(mine.kept));
   follow_schedule(*handle->context);
   return handle;
 }
@@ -165,9 +178,9 @@ std::unique_ptr<tonari_neighborhood_s> of_large_graph(const std::shared_ptr<Shar
       lists.sources = std::move(vertex.sources);
     });
   }
-  auto handle = handle_of(shared, lists, mine.settings);
+  auto handle = handle_of(shared, lists, of(mine.kept));
   follow_schedule(*handle->context);
-  if (mine.settings.exact_byte_communications)
+  if (mine.kept->settings.exact_byte_communications)
     promise_exact_sizes(*handle->context, handle->choices, lists);
   return handle;
 }
@@ -181,14 +194,15 @@ tonari_neighborhood create_graph(MPI_Comm comm, MPI_Info info, Output output, Re
   GraphArguments mine;
   const std::optional<Error> wrong = wrong_argument(output, [&] {
     mine.lists = read();
-    mine.settings = read_settings(info, where::any_request | where::neighborhoods);
-    if (mine.settings.exact_byte_communications) check_weights(mine.lists, rank_in(comm));
-    mine.around = shared->read_surroundings();
+    const Variables variables(read_by_creation);
+    mine.kept = read_kept_settings(info, read_by_creation, variables);
+    if (mine.kept->settings.exact_byte_communications) check_weights(mine.lists, rank_in(comm));
+    mine.around = shared->read_surroundings(nodes_in(variables));
     // promised sizes belong to one rank's edges
-    if (!mine.settings.exact_byte_communications) mine.all = AllLists(shared->ranks());
+    if (!mine.kept->settings.exact_byte_communications) mine.all = AllLists(shared->ranks());
   });
   std::array<Alike, Compares::words + 1> things;
-  put_always(things, mine.settings, mine.around);
+  put_always(things, mine.kept.get(), mine.around);
   things[Compares::has_grid] = {mine.lists.grid.has_value()};
   things[Compares::words] = {AllLists::words(mine.lists)};
   const Compared compared = agree_on_arguments(shared->comm(), info, wrong, things);

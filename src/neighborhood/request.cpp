@@ -47,8 +47,8 @@ void keep(const Call& call, Use use, LocalArguments& mine, Made& made) {
   if (made.bound)
     near.bound[call.operation()] = std::move(made.bound);
   else if (use == Use::one_shot && !mine.settings.static_buffers)
-    near.cache.put({call.collective, fingerprint(mine.settings), std::move(mine.given())},
-                   made.prepared);
+    near.cache->put({call.collective, fingerprint(mine.settings), std::move(mine.given())},
+                    made.prepared);
 }
 
 // Collective, together. Where it cannot be, the host exchanges what is on devices.

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "engine/wait/agree.hpp"
 #include "request/guard.hpp"
@@ -34,9 +33,10 @@ struct Alike {
 // Compares settings: the sentence names the one that differs, two ranks and their values.
 inline constexpr char other_settings[] = "";
 
-struct Compared {
-  std::vector<bool> same;           // for each thing that was compared
-  std::vector<std::uint64_t> said;  // the `values` of agree()
+struct Compared {  // for each thing that was compared
+  std::size_t count = 0;
+  std::array<bool, Vote::ballots_at_once> same{};
+  std::array<std::uint64_t, Vote::ballots_at_once> said{};  // the `values` of agree()
 };
 
 // What is wrong with this rank's arguments, which `read` reads. Local.

@@ -31,7 +31,7 @@ class Kept {
   }
   // The first exchange that serves on all ranks; null if there is none. compared: of with_votes.
   std::shared_ptr<Prepared> take(const Compared& compared) {
-    const std::size_t first = compared.same.size() - places;
+    const std::size_t first = compared.count - places;
     for (std::size_t k = 0; k < places; ++k) {
       if (!compared.same[first + k] || compared.said[first + k] != 1) continue;
       entries_[k].used = ++now_;

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <vector>
 
-#include "base/environment.hpp"
+#include "base/lasting.hpp"
 #include "base/nearest_name.hpp"
 #include "engine/comm/read_topology.hpp"
 #include "engine/wait/agree.hpp"
@@ -86,10 +86,23 @@ void for_keys(MPI_Info info, Use use) {
   }
 }
 
-void read_setting(MPI_Info info, const Setting& row, Settings& settings, bool variables = true) {
-  std::optional<std::string> value = variables ? in_environment(row) : std::nullopt;
-  if (!value) value = value_of(info, row);
+void read_setting(MPI_Info info, const Setting& row, const char* variable, Settings& settings) {
+  const std::optional<std::string> value =
+      variable ? std::optional<std::string>(variable) : value_of(info, row);
   if (value) row.member.read(row, *value, settings);
+}
+
+Settings read_settings(MPI_Info info, Where calls, const Variables& variables, Settings settings) {
+  check_keys(info);
+  if (variables.any() || info != MPI_INFO_NULL)
+    for (const Setting& row : all_settings())
+      if (row.member.read && row.where & calls)
+        read_setting(info, row, variables.value(row), settings);
+  if (!(calls & where::neighborhoods)) refuse_other_schedule(info, settings);
+  split_algorithm(settings);
+  follow_schedule(setting("TONARI_ALGORITHM"), calls, settings);
+  if (settings.progress_thread) require_threads();
+  return settings;
 }
 
 // The values in the order of the table; empty where nothing is set.
@@ -138,7 +151,8 @@ Settings read_only(MPI_Info info, const Setting& only) {
       fail(Errc::argument, "the info key ", key, " does not apply here; only ", only.key, " does");
   });
   Settings settings;
-  read_setting(info, only, settings);
+  const std::optional<std::string> variable = in_environment(only);
+  read_setting(info, only, variable ? variable->c_str() : nullptr, settings);
   return settings;
 }
 
@@ -160,17 +174,17 @@ void fail_on_different_settings(MPI_Comm comm, MPI_Info info) {
        "same on all ranks");
 }
 
-Settings read_settings(MPI_Info info, Where calls, Settings settings) {
-  check_keys(info);
-  const bool variables = any_in_environment();
-  if (variables || info != MPI_INFO_NULL)
-    for (const Setting& row : all_settings())
-      if (row.member.read && row.where & calls) read_setting(info, row, settings, variables);
-  if (!(calls & where::neighborhoods)) refuse_other_schedule(info, settings);
-  split_algorithm(settings);
-  follow_schedule(setting("TONARI_ALGORITHM"), calls, settings);
-  if (settings.progress_thread) require_threads();
-  return settings;
+Settings read_settings(MPI_Info info, Where calls, Settings inherited) {
+  return read_settings(info, calls, Variables(calls), std::move(inherited));
+}
+
+std::shared_ptr<const KeptSettings> read_kept_settings(MPI_Info info, Where calls,
+                                                       const Variables& variables) {
+  struct Defaults {
+    std::shared_ptr<const KeptSettings> kept = std::make_shared<const KeptSettings>();
+  };
+  if (!variables.any() && info == MPI_INFO_NULL) return lasting<Defaults>().kept;
+  return std::make_shared<const KeptSettings>(read_settings(info, calls, variables, {}));
 }
 
 }  // namespace tonari

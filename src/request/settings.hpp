@@ -5,9 +5,13 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "base/environment.hpp"
 #include "base/setting_table.hpp"
 
 namespace tonari {
@@ -30,5 +34,17 @@ Settings read_only(MPI_Info info, const Setting& only);
 // Reads all that such calls read. Throws Errc::argument or Errc::algorithm with the key that is
 // wrong.
 Settings read_settings(MPI_Info info, Where calls = where::any_request, Settings inherited = {});
+
+// What an object keeps of them.
+struct KeptSettings {
+  KeptSettings() = default;
+  explicit KeptSettings(Settings read) : settings(std::move(read)) {}
+  Settings settings;
+  std::uint64_t print = fingerprint(settings);
+};
+// The same for calls that make an object; the variables are those that such calls read. All objects
+// share one where nothing is set.
+std::shared_ptr<const KeptSettings> read_kept_settings(MPI_Info info, Where calls,
+                                                       const Variables& variables);
 
 }  // namespace tonari

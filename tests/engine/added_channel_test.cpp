@@ -141,7 +141,7 @@ class AddedChannel : public testing::Test {
           shared,
           std::make_shared<const PackedNeighborhood>(
               PackedNeighborhood{test::torus({test::world_size()}), PackedOffsets(offsets, 1)}),
-          Settings{});
+          std::make_shared<const Settings>());
       near_ = context_->topology().near;
     });
   }

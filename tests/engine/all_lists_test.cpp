@@ -86,10 +86,11 @@ TEST_F(AllListsOf, LeadToThePlansThatRanksMakeTogether) {
   for (const unsigned seed : {3U, 4U}) {
     const std::vector<Vertex> given = random_graph(seed);
     const TopologyLists mine = lists_of(given[world_rank()]);
-    Context together(shared, mine, Settings{});
+    const auto settings = std::make_shared<const Settings>();
+    Context together(shared, mine, settings);
     const std::vector<Vertex> all = told_by_all(*shared, mine);
     test::arm();
-    Context alone(shared, all, std::nullopt, Settings{});
+    Context alone(shared, all, std::nullopt, settings);
     EXPECT_EQ(alone.vertex().origins, together.vertex().origins);
     EXPECT_EQ(alone.topology().fingerprint, together.topology().fingerprint);
     EXPECT_EQ(alone.topology().neighbors, together.topology().neighbors);

@@ -13,7 +13,7 @@
 namespace tonari {
 
 Context::Context(std::shared_ptr<SharedComm> shared, std::shared_ptr<const PackedNeighborhood> near,
-                 Settings settings)
+                 std::shared_ptr<const Settings> settings)
     : shared_(std::move(shared)),
       nodes_(shared_->nodes()),
       packed_(true),
@@ -31,7 +31,8 @@ void Context::unpack() const {
   packed_ = false;
 }
 
-Context::Context(std::shared_ptr<SharedComm> shared, TopologyLists lists, Settings settings)
+Context::Context(std::shared_ptr<SharedComm> shared, TopologyLists lists,
+                 std::shared_ptr<const Settings> settings)
     : shared_(std::move(shared)), nodes_(shared_->nodes()), settings_(std::move(settings)) {
   BspComm& bsp = shared_->bsp();
   bsp.run_collectively([&] {
@@ -47,7 +48,7 @@ Context::Context(std::shared_ptr<SharedComm> shared, TopologyLists lists, Settin
 }
 
 Context::Context(std::shared_ptr<SharedComm> shared, std::vector<Vertex> all,
-                 const std::optional<Grid>& grid, Settings settings)
+                 const std::optional<Grid>& grid, std::shared_ptr<const Settings> settings)
     : shared_(std::move(shared)),
       nodes_(shared_->nodes()),
       together_(new Together{LocalBspComm(ranks()), std::move(all)}),
@@ -90,11 +91,13 @@ void Context::follow(OwnSchedule schedule) {
 }
 
 Context::Context(std::shared_ptr<SharedComm> shared)
-    : shared_(std::move(shared)), nodes_(shared_->nodes()) {}
+    : shared_(std::move(shared)),
+      nodes_(shared_->nodes()),
+      settings_(std::make_shared<const Settings>()) {}
 
 std::unique_ptr<PlannerRegistry> Context::as_promised(
     std::unique_ptr<PlannerRegistry> planners) const {
-  if (!settings_.strict_communication) return planners;
+  if (!settings_->strict_communication) return planners;
   return std::make_unique<StrictPlannerRegistry>(std::move(planners), topology_.vertex, comm());
 }
 

@@ -31,14 +31,15 @@ class Context {
   // Local. `near` and `settings` must be the same on all ranks. The offsets are unpacked, and ranks
   // found, for who first asks for the topology or the planners.
   Context(std::shared_ptr<SharedComm> shared, std::shared_ptr<const PackedNeighborhood> near,
-          Settings settings);
+          std::shared_ptr<const Settings> settings);
   // Collective. `lists` are this rank's neighbors. They are checked against those of the other
   // ranks: if they do not mirror each other, all ranks throw the same error. With a grid, it
   // recognizes an isomorphic graph.
-  Context(std::shared_ptr<SharedComm> shared, TopologyLists lists, Settings settings);
+  Context(std::shared_ptr<SharedComm> shared, TopologyLists lists,
+          std::shared_ptr<const Settings> settings);
   // Local. The same where this rank knows `all` of the graph, by ranks: it plans for all of them.
   Context(std::shared_ptr<SharedComm> shared, std::vector<Vertex> all,
-          const std::optional<Grid>& grid, Settings settings);
+          const std::optional<Grid>& grid, std::shared_ptr<const Settings> settings);
   // Local. For exchanges between all ranks, without a neighborhood.
   explicit Context(std::shared_ptr<SharedComm> shared);
   Context(const Context&) = delete;
@@ -59,7 +60,7 @@ class Context {
     if (packed_) unpack();
     return *planners_;
   }
-  const Settings& settings() const { return settings_; }
+  const Settings& settings() const { return *settings_; }
   // Collective, together: from now on there is the algorithm "schedule", which is this one of a
   // file. It was checked, and is the same on all ranks.
   void follow(OwnSchedule schedule);
@@ -118,7 +119,7 @@ class Context {
   mutable std::unique_ptr<PlannerRegistry> planners_;
   std::unique_ptr<ExactSizes> exact_sizes_;
   std::weak_ptr<ProgressThread> progress_thread_;
-  Settings settings_;
+  std::shared_ptr<const Settings> settings_;
   std::shared_ptr<const OwnedComm> graph_, trial_graph_;
 };
 

@@ -11,10 +11,16 @@
 
 namespace tonari {
 
-std::optional<Grid> read_grid(MPI_Comm cart) {
+namespace {
+
+int dimensions_of(MPI_Comm cart) {
   int d = 0;
   check_mpi(MPI_Cartdim_get(cart, &d), "MPI_Cartdim_get");
-  if (d < 1 || d > max_dimensions) return std::nullopt;
+  return d;
+}
+
+// With 1 to max_dimensions of them.
+Grid grid_of(MPI_Comm cart, int d) {
   int sizes[max_dimensions], periods[max_dimensions], coordinates[max_dimensions];
   check_mpi(MPI_Cart_get(cart, d, sizes, periods, coordinates), "MPI_Cart_get");
   bool periodic[max_dimensions];
@@ -26,18 +32,25 @@ std::optional<Grid> read_grid(MPI_Comm cart) {
   return grid;
 }
 
+}  // namespace
+
+std::optional<Grid> read_grid(MPI_Comm cart) {
+  const int d = dimensions_of(cart);
+  if (d < 1 || d > max_dimensions) return std::nullopt;
+  return grid_of(cart, d);
+}
+
 Grid require_grid(MPI_Comm comm, int most) {
-  int kind = MPI_UNDEFINED, d = 0;
+  int kind = MPI_UNDEFINED;
   check_mpi(MPI_Topo_test(comm, &kind), "MPI_Topo_test");
   if (kind != MPI_CART)
     fail(Errc::topology,
          "the communicator has no Cartesian topology; make one with MPI_Cart_create");
-  check_mpi(MPI_Cartdim_get(comm, &d), "MPI_Cartdim_get");
-  const std::optional<Grid> grid = d <= most ? read_grid(comm) : std::nullopt;
-  if (!grid)
+  const int d = dimensions_of(comm);
+  if (d < 1 || d > most)
     fail(Errc::topology, "the Cartesian topology has ", d, " dimensions; there must be 1 to ", most,
          " dimensions");
-  return *grid;
+  return grid_of(comm, d);
 }
 
 void require_intracommunicator(MPI_Comm comm) {
@@ -61,8 +74,7 @@ std::vector<std::int32_t> from_mpi(std::vector<int> ranks, int count) {
 // Each dimension has first the neighbor in the negative, then the one in the positive direction.
 // Block 2j goes down and arrives from above, in block 2j+1.
 TopologyLists read_cartesian(MPI_Comm cart) {
-  int d = 0;
-  check_mpi(MPI_Cartdim_get(cart, &d), "MPI_Cartdim_get");
+  const int d = dimensions_of(cart);
   TopologyLists lists;
   lists.grid = read_grid(cart);
   for (int j = 0; j < d; ++j) {

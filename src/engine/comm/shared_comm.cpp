@@ -296,8 +296,8 @@ void SharedComm::trim_windows() {
   windows_->trim();
 }
 
-SharedComm::Surroundings SharedComm::read_surroundings() const {
-  Surroundings now{nodes_in_environment(), {}, false};
+SharedComm::Surroundings SharedComm::read_surroundings(std::string nodes) const {
+  Surroundings now{std::move(nodes), {}, false};
   now.other_tuning = !machine_key_.empty() && tuning_ != variables_of_machine();
   if (looks_again(now)) now.emulated = emulated_node(comm(), now.nodes);
   return now;

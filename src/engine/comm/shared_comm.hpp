@@ -98,13 +98,13 @@ class SharedComm {
   // TONARI_NODES differs between ranks.
   void update_nodes();
   // The same in parts, for calls that agree on something anyway. What each rank brings; local, and
-  // throws if TONARI_NODES makes no sense.
+  // throws if TONARI_NODES, which is given, makes no sense.
   struct Surroundings {
     std::string nodes;  // TONARI_NODES; the same on all ranks, or that is an error
     NodeMembers emulated;
     bool other_tuning = false;
   };
-  Surroundings read_surroundings() const;
+  Surroundings read_surroundings(std::string nodes = nodes_in_environment()) const;
   // Tells whether ranks will look for their nodes again, which is collective; the same on all ranks
   // that have agreed on them.
   bool looks_again(const Surroundings& now) const { return now.nodes != nodes_text_; }

@@ -97,6 +97,11 @@ Vote::Vote(MPI_Comm comm, const Error* error, std::span<const Ballot> ballots)
   }
   vote(ballots_at_once, error ? Hash().bytes(error->what()).value() | 1 : 0);
   const int count = static_cast<int>(words_.size());
+  if (size_ == 1) {  // nothing to wait for
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, words_.data(), count, MPI_UINT64_T, MPI_MAX, comm),
+              "MPI_Allreduce");
+    return;
+  }
   check_mpi(
       MPI_Iallreduce(MPI_IN_PLACE, words_.data(), count, MPI_UINT64_T, MPI_MAX, comm, &request_),
       "MPI_Iallreduce");
@@ -108,6 +113,7 @@ void Vote::vote(std::size_t ballot, std::uint64_t value) {
 }
 
 void Vote::wait() {
+  if (request_ == MPI_REQUEST_NULL) return;
   complete_while_driving(comm_, request_, taken_ ? IfOneDies::give_up : IfOneDies::wait);
 }
 
