@@ -136,8 +136,6 @@ std::optional<std::string> value_of(MPI_Info info, const Setting& row) {
   return value;
 }
 
-bool nothing_is_set(MPI_Info info) { return info == MPI_INFO_NULL && !any_in_environment(); }
-
 void check_keys(MPI_Info info) {
   for_keys(info, [](const char* key) {
     if (const auto wrong = unknown_key(key)) fail(Errc::argument, *wrong);

@@ -19,9 +19,6 @@ namespace tonari {
 // The value of the info key, if there is one.
 std::optional<std::string> value_of(MPI_Info info, const Setting& row);
 
-// Every setting has its default here: much cheaper to find out than to read them.
-bool nothing_is_set(MPI_Info info);
-
 // Throws Errc::argument for a key that begins with `tonari_` but does not exist.
 void check_keys(MPI_Info info);
 // And for all others but this one, which it reads.

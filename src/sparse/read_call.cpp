@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "base/environment.hpp"
 #include "copy/walk.hpp"
 #include "mpi/datatype.hpp"
 #include "planners/registry.hpp"
@@ -78,7 +79,7 @@ void OutgoingMessages::pack() {
 
 SparseMethod read_method(MPI_Info info, int ranks, bool forwards) {
   using Kind = SparseMethod::Kind;
-  if (nothing_is_set(info)) return {Kind::automatic};
+  if (info == MPI_INFO_NULL && !Variables(where::sparse).any()) return {Kind::automatic};
   const std::string given = read_settings(info, where::sparse).sparse_algorithm;
   if (given == "auto") return {Kind::automatic};
   const std::string name = current_name(given);
