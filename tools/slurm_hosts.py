@@ -27,9 +27,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from netns_hosts import Hosts, Trouble, interrupted, parse
+from netns_hosts import SUBNET, Hosts, Trouble, interrupted, parse
 
 PROGRAMS = ["ip", "unshare", "munged", "slurmctld", "slurmd", "srun", "scontrol"]
+# For jobs of Open MPI: TCP between hosts, shared memory within them, and cores that are given away.
+OPEN_MPI = {
+    "OMPI_MCA_pml": "ob1",
+    "OMPI_MCA_btl": "tcp,vader,self",
+    "OMPI_MCA_btl_tcp_if_include": SUBNET,
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
 CONFIGURATION = """\
 ClusterName=tonari
 SlurmctldHost={first}

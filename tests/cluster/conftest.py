@@ -17,19 +17,12 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
 from netns_hosts import Hosts
-from slurm_hosts import Cluster, lacking
+from slurm_hosts import OPEN_MPI, Cluster, lacking
 
 BUILD = Path(os.environ.get("TONARI_BUILD", ROOT / "build"))
 PROGRAM = BUILD / "openmpi" / "bin" / "tonari_until"
 OF_MPICH = BUILD / "mpich" / "bin" / "tonari_until"
 HOSTS, SLOTS = 3, 2
-# TCP between hosts, shared memory within them, and cores that are given away.
-MPI = {
-    "OMPI_MCA_pml": "ob1",
-    "OMPI_MCA_btl": "tcp,vader,self",
-    "OMPI_MCA_btl_tcp_if_include": "10.77.0.0/16",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-}
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
@@ -68,7 +61,7 @@ class Slurm:
             key: value
             for key, value in cluster.environment.items()
             if not key.startswith(("TONARI_", "OMPI_MCA_"))
-        } | MPI
+        } | OPEN_MPI
         self.environment["TONARI_CACHE_DIR"] = str(folder / "cache")
 
     def call(self, *command: str, **settings: str) -> subprocess.CompletedProcess[str]:

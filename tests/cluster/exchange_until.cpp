@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program of tests/cluster: ranks in a ring exchange with those up to two away, or in a cube
 // with all around them, and check every word. They do until SIGTERM or SIGUSR1 comes to one of
-// them, or for so many starts. Then all end in order, so there is a report. Rank 0 says what was
-// chosen and how long an exchange took, and each rank where it ran.
+// them, or for so many starts. Then all end in order, so there is a report. Rank 0 says when all
+// ranks have left MPI_Init, what was chosen and how long an exchange took, and each rank where it
+// ran.
 //
 //   exchange_until --starts n [--words n] [--dimensions 1 or 3]
 #include <signal.h>
@@ -108,6 +109,9 @@ int main(int argc, char** argv) {
   int size = 0, me = 0, sides[] = {0, 0, 0};
   const int periodic[] = {1, 1, 1};
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (me == 0) std::printf("MPI runs\n"), std::fflush(stdout);
   MPI_Dims_create(size, options.dimensions, sides);
   MPI_Comm ranks = MPI_COMM_NULL;
   MPI_Cart_create(MPI_COMM_WORLD, options.dimensions, sides, periodic, 0, &ranks);

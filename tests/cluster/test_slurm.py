@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import OF_MPICH, PROGRAM, Slurm, running, until
+from slurm_combining import run
 
 TWO_HOSTS = ("-N", "2", "-n", "4")
 LONG = f"{PROGRAM} --starts 100000000"
@@ -146,14 +147,9 @@ def test_a_host_that_goes_away_ends_its_job_alone(own_slurm: Slurm) -> None:
 
 def test_messages_between_many_hosts_are_combined_by_default(large_slurm: Slurm) -> None:
     """One word to each of 26 neighbors, where nothing says how: what the first starts choose sends
-    a few messages. What it gains is printed."""
-    words = ("-N", "27", "-n", "27", "--mpi=pmix", "--kill-on-bad-exit=1")
-    cube = ("--dimensions", "3", "--words", "1", "--starts", "400")
-    said = large_slurm.run(*words, options=cube)
-    assert len(set(re.findall(r"rank \d+ on (\w+)", said))) == 27
-    messages = int(re.search(r"sends: (\d+) messages", said)[1])
-    assert messages <= 8, said
-    alone = large_slurm.run(*words, options=cube, TONARI_ALGORITHM="linear")
-    assert "sends: 26 messages" in alone
-    took, took_alone = (float(re.search(r"an exchange: ([0-9.]+) us", s)[1]) for s in (said, alone))
-    print(f"{took_alone / took:.2f} times as fast as a message per neighbor")
+    a few messages. What it gains is printed, as tools/slurm_combining.py does."""
+    chosen_by_starts = run(large_slurm.cluster, 1, 400)
+    assert chosen_by_starts.messages <= 8
+    alone = run(large_slurm.cluster, 1, 400, TONARI_ALGORITHM="linear")
+    assert alone.messages == 26
+    print(f"{alone.us / chosen_by_starts.us:.2f} times as fast as a message per neighbor")
