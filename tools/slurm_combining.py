@@ -63,8 +63,8 @@ def found_in(said: str, pattern: str) -> float:
 
 
 def run(cluster: Cluster, words: int, starts: int, **settings: str) -> Job:
-    """A job with a rank on each host. If it ends in MPI_Init, before any call of tonari, it is tried
-    again: on 27 hosts, Open MPI 4.1.4 sometimes calls a null function of its TCP module there."""
+    """A job with a rank on each host. If it ends in MPI_Init, before any call of tonari, it is
+    tried again: on 27 hosts, Open MPI 4.1.4 sometimes calls a null function of its TCP module."""
     hosts = cluster.hosts
     command = ["srun", "-N", str(hosts.count), "-n", str(hosts.count), "--mpi=pmix"]
     command += ["--kill-on-bad-exit=1", str(PROGRAM), "--dimensions", "3"]
