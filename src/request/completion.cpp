@@ -160,8 +160,8 @@ void tonari::start_with(tonari_request request, const char* function, const void
   check_startable(*request);
   Prepared& prepared = *request->prepared;
   prepared.exchange->check_start();
-  StartBuffers& taken = buffers_of(prepared, function);
-  if (taken.take(buffers)) prepared.rebind(taken.shifts());
+  // Also where they are those of before: some exchanges are bound anew by all ranks together.
+  prepared.rebind(buffers_of(prepared, function).take(buffers));
   start_checked(request);
 }
 

@@ -44,16 +44,16 @@ void StartBuffers::find_shifts(const void* const given[]) {
   }
 }
 
-bool StartBuffers::take(const void* const given[]) {
+Shifts StartBuffers::take(const void* const given[]) {
   if (!given && !buffers_.empty()) fail(Errc::argument, "`arrays` is NULL, but this rank has some");
   find_shifts(given);
-  if (next_ == shifts_) return false;
+  if (next_ == shifts_) return shifts_;
   for (const StartBuffer* b : by_address_)
     if (b->touched.low + static_cast<std::uintptr_t>(next_[b->space]) < first_page)
       fail(Errc::argument, "`", b->name, "` is NULL, but this rank has values there");
   if (ask_ == Ask::always || !plainly_apart()) check_(next_);
   std::swap(shifts_, next_);
-  return true;
+  return shifts_;
 }
 
 // What is touched of one lies behind the other's, or they are as far apart as at init.

@@ -45,11 +45,9 @@ class StartBuffers {
   // Why there are none; null if there are.
   const char* fixed() const { return fixed_; }
   const char* function() const { return function_; }
-  // given: an address for each of them. Returns whether Exchange::rebind is to have the shifts,
-  // since some lie elsewhere than before. Throws Errc::argument, Errc::buffers: then those of
-  // before stay.
-  bool take(const void* const given[]);
-  Shifts shifts() const { return shifts_; }
+  // For Exchange::rebind. given: an address for each of them. Throws Errc::argument, Errc::buffers:
+  // then those of before stay.
+  Shifts take(const void* const given[]);
   std::ptrdiff_t shift(SpaceId space) const { return shifts_[space]; }
 
  private:
