@@ -58,6 +58,12 @@ def fortran_compiler(mpi: dict[str, Any]) -> str:
     return re.sub(r"mpicxx(?=[^/]*$)", "mpif90", mpi["mpicxx"])
 
 
+def names_in_rows(mpi: str) -> set[str]:
+    """What rows of a benchmark call it: programs for the standard ABI name the MPI that runs
+    them."""
+    return {"mpich", "intel"} if mpi == "abi" else {mpi}
+
+
 def more(*values: Any) -> Any:
     """A case of a parametrized test that runs in `make test-all` only, if it is its turn there
     (turns.py)."""

@@ -49,8 +49,8 @@ def test_rows_have_the_promised_fields(mpi: str) -> None:
     assert [row["bytes"] for row in found] == 5 * [8] + 5 * [96]
     for row in found:
         assert FIELDS <= row.keys()
-        expected = ("moore:2:1", "alltoall", 2, mpi)
-        assert (row["pattern"], row["op"], row["ranks"], row["mpi"]) == expected
+        assert row["mpi"] in built.names_in_rows(mpi)
+        assert (row["pattern"], row["op"], row["ranks"]) == ("moore:2:1", "alltoall", 2)
         assert 0 < row["q1_us"] <= row["median_us"] <= row["q3_us"]
         assert row["rounds"] >= 1
         assert not any(isinstance(value, (dict, list)) for value in row.values())

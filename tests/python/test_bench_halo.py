@@ -67,8 +67,9 @@ def test_every_exchange_delivers_with_as_many_messages_as_the_paper_says(mpi: st
     for row in found:
         assert FIELDS <= row.keys()
         assert not any(isinstance(value, (dict, list)) for value in row.values())
-        expected = (8, 2, "2x1x1", mpi, "7")
-        assert (row["ghost"], row["ranks"], row["dims"], row["mpi"], row["stencil"]) == expected
+        assert row["mpi"] in built.names_in_rows(mpi)
+        expected = (8, 2, "2x1x1", "7")
+        assert (row["ghost"], row["ranks"], row["dims"], row["stencil"]) == expected
         assert row["verified"] is True, row
         assert 0 < row["min_us"] <= row["q1_us"] <= row["median_us"]
         assert row["median_us"] <= row["q3_us"] <= row["max_us"]
