@@ -142,8 +142,9 @@ TEST(HaloSchedule, EqualsTheNaiveSimulation) {
         halo_schedule(every_way[seed % 4], {.size = 2, .ghost = 1, .brick = 1, .page = 16},
                       Grid(shapes[seed / 4], periodic), copies);
     ASSERT_EQ(run(schedule, machine).end, naive(schedule, machine)) << "seed " << seed;
-    if (const auto one = run_alike(schedule, machine))
+    if (const auto one = run_alike(schedule, machine)) {
       ASSERT_EQ(one->end, run(schedule, machine).end);
+    }
   }
 }
 
