@@ -558,7 +558,9 @@ typedef struct {
   /* With the reason online, once the starts have decided: time that this rank has lost to finding
    * out, beyond what the winner would have taken at these starts; else 0. */
   double lost_seconds;
-  int64_t reserved[8]; /* 0 */
+  /* The most ranks that share a core on any node of the communicator; 1: each has its own. */
+  int64_t ranks_per_core;
+  int64_t reserved[7]; /* 0 */
 } tonari_request_info;
 TONARI_API int tonari_request_get_info(tonari_request request, tonari_request_info* info);
 

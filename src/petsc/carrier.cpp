@@ -199,21 +199,23 @@ PetscErrorCode Carrier::begin(PetscSF sf, const Call& call, bool* begun) {
 // By tonari if there is a lane, else by basic.
 PetscErrorCode Carrier::start(PetscSF sf, const Call& call, Exchange& exchange, Lane* lane,
                               bool timed) {
-  const double start = timed ? MPI_Wtime() : 0;
+  const double start = timed ? exchange.race.now() : 0;
   PetscFunctionBegin;
   if (lane)
     PetscCall(exchange.start(comm_of(sf), *vectors_, *lane, call.source, call.target));
   else
     PetscCall(basic_begin(sf, call));
   const bool asks = lane && exchange.race.asks();
-  flights_.push_back({call, &exchange, lane, timed ? MPI_Wtime() - start : -1, asks});
+  flights_.push_back({call, &exchange, lane, timed ? exchange.race.now() - start : -1, asks});
   if (lane) --passed_on_, --counter().passed_on, ++carried_, ++counter().exchanges;
   if (asks) PetscCall(exchange.race.ask(comm_of(sf), {name_, exchange.number}));
   PetscFunctionReturn(success);
 }
 
 PetscErrorCode Carrier::complete(PetscSF sf, Flight& flight) {
-  const double start = flight.seconds >= 0 ? MPI_Wtime() : 0;
+  const Race& race = flight.exchange->race;
+  const bool timed = flight.seconds >= 0;
+  const double start = timed ? race.now() : 0;
   PetscFunctionBegin;
   if (flight.lane) {
     PetscCall(PetscLogEventBegin(counter().event, sf, 0, 0, 0));
@@ -223,20 +225,20 @@ PetscErrorCode Carrier::complete(PetscSF sf, Flight& flight) {
   } else {
     PetscCall(basic_end(sf, flight.call));
   }
-  PetscCall(tell_race(flight, flight.seconds >= 0 ? flight.seconds + MPI_Wtime() - start : -1));
+  PetscCall(tell_race(sf, flight, timed ? flight.seconds + race.now() - start : -1));
   PetscFunctionReturn(success);
 }
 
 // seconds: that it took; negative: not timed.
-PetscErrorCode Carrier::tell_race(const Flight& flight, double seconds) {
+PetscErrorCode Carrier::tell_race(PetscSF sf, const Flight& flight, double seconds) {
   Race& race = flight.exchange->race;
   PetscFunctionBegin;
   if (seconds >= 0)
     race.finished(flight.lane ? Runner::tonari : Runner::basic, seconds);
   else if (flight.asks)
-    PetscCall(race.hear());
-  else if (!race.timing() && flight.lane)
-    race.passed();
+    PetscCall(race.hear(comm_of(sf)));
+  else if (!race.timing() && !race.decided() && flight.lane)
+    race.passed(flight.exchange->has_chosen());
   if (race.lost() && flight.exchange->idle()) flight.exchange->drop_lanes();
   PetscFunctionReturn(success);
 }

@@ -78,7 +78,7 @@ class Carrier {
   PetscErrorCode basic_end(PetscSF sf, const Call& call) const;
   PetscErrorCode start(PetscSF sf, const Call& call, Exchange& exchange, Lane* lane, bool timed);
   PetscErrorCode complete(PetscSF sf, Flight& flight);
-  PetscErrorCode tell_race(const Flight& flight, double seconds);
+  PetscErrorCode tell_race(PetscSF sf, const Flight& flight, double seconds);
   bool was_remapped(PetscSF sf) const;
 
   const _PetscSFOps basic_;

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <functional>
+#include <string_view>
 
 #include "petsc/sentences.hpp"
 
@@ -56,11 +57,24 @@ PetscErrorCode Exchange::start(MPI_Comm comm, Vectors& vectors, Lane& lane, cons
     lane.copy_of_source.assign(from.at, from.end());  // what is sent is what was there
     from.at = lane.copy_of_source.data();
   }
-  if (lane.request == TONARI_REQUEST_NULL)
+  if (lane.request == TONARI_REQUEST_NULL) {
     PetscCall(make_request(comm, vectors, lane, from.at, to.at));
+    tonari_request_info about{};
+    PetscCall(said(PETSC_COMM_SELF, tonari_request_get_info(lane.request, &about)));
+    if (about.ranks_per_core > 1) race.ranks_share_cores();
+  }
   PetscCall(said(PETSC_COMM_SELF, tonari_start_with(lane.request, from.at, to.at)));
   if (kind.copied() && !one_array) copy_staying(vectors, from.at, to.at);
   PetscFunctionReturn(success);
+}
+
+// All lanes have the same pattern, so what the first one chose the others have, or will.
+bool Exchange::has_chosen() {
+  constexpr unsigned between = 16;  // to ask takes as long as a short exchange
+  if (chosen_ || lanes_.empty() || asked_++ % between != 0) return chosen_;
+  tonari_request_info about{};
+  if (tonari_request_get_info(lanes_.front()->request, &about) != TONARI_SUCCESS) return false;
+  return chosen_ = std::string_view(about.reason) != "online" || about.measured_seconds > 0;
 }
 
 // While messages are under way, which touch none of these places in the target.

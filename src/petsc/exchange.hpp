@@ -52,6 +52,9 @@ class Exchange {
   void give_back() { --under_way_; }
   bool idle() const { return under_way_ == 0; }
   std::size_t lanes() const { return lanes_.size(); }
+  // After an exchange of tonari's: whether it has chosen how it does them; before, starts try
+  // several ways. It may be known a few exchanges later.
+  bool has_chosen();
   // Frees all requests. None may be under way.
   void drop_lanes() { lanes_.clear(), taken_ = 0; }
 
@@ -67,6 +70,8 @@ class Exchange {
 
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::size_t taken_ = 0, under_way_ = 0;
+  bool chosen_ = false;
+  unsigned asked_ = 0;
 };
 
 }  // namespace tonari::petsc

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Starts, tests, completes and frees requests, and answers what can be asked of one.
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 #include "memory/process.hpp"
@@ -275,6 +276,7 @@ extern "C" int tonari_request_get_info(tonari_request request, tonari_request_in
              static_cast<MPI_Count>(p.exchange->bytes()),
              static_cast<MPI_Count>(p.exchange->scratch_bytes()),
              chosen.lost,
+             static_cast<std::int64_t>(p.context->nodes().ranks_per_core),
              {}};
   });
 }

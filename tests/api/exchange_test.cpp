@@ -162,6 +162,8 @@ class Algorithm : public testing::TestWithParam<const char*> {
     EXPECT_STREQ(info.algorithm, std::string(GetParam()) == "irecv" ? "linear" : GetParam());
     EXPECT_EQ(info.channel, native() ? "mpi" : channel);
     EXPECT_CONTAINS(tonari_request_describe(request), info.algorithm);
+    EXPECT_GE(info.ranks_per_core, 1);
+    EXPECT_LE(info.ranks_per_core, world_size());
   }
 
   int rank_ = 0;

@@ -76,7 +76,8 @@ AT(tonari_request_info, rounds, 68, 4);
 AT(tonari_request_info, bytes, 72, 8);
 AT(tonari_request_info, scratch_bytes, 80, 8);
 AT(tonari_request_info, lost_seconds, 88, 8);
-AT(tonari_request_info, reserved, 96, 64);
+AT(tonari_request_info, ranks_per_core, 96, 8);
+AT(tonari_request_info, reserved, 104, 56);
 SIZE(tonari_request_info, 160);
 
 AT(tonari_grid_shape, dims, 0, 4);

@@ -391,6 +391,7 @@ contains
     call tonari_request_get_info(both(1), told)
     call expect(told%algorithm == 'linear' .and. len(told%reason) > 3 .and. &
                 (ranks == 1 .or. (told%bytes >= 4 .and. told%messages >= 1)), 'get_info')
+    call expect(told%ranks_per_core >= 1 .and. told%ranks_per_core <= ranks, 'ranks per core')
     call expect(both(1) /= both(2) .and. both(1) == both(1), 'handles are compared')
     do k = 1, 2
       call tonari_request_free(both(k))

@@ -3,12 +3,17 @@
 // not what the machine does.
 #include <gtest/gtest.h>
 #include <petscsf.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <tonari/petsc.h>
+#include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <vector>
 
 #include "petsc/forest.hpp"
+#include "support/fresh_wisdom.hpp"
 
 namespace {
 
@@ -27,8 +32,17 @@ struct MadeUpClock {
 
 }  // namespace
 
-// In place of MPI's, for the libraries, too.
+// In place of MPI's and of that of processor time, for the libraries, too.
 extern "C" double MPI_Wtime() { return made_up.used ? made_up.look() : PMPI_Wtime(); }
+
+extern "C" int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  if (clock != CLOCK_THREAD_CPUTIME_ID || !made_up.used)
+    return static_cast<int>(syscall(SYS_clock_gettime, clock, time));
+  const double seconds = made_up.look();
+  time->tv_sec = static_cast<time_t>(seconds);
+  time->tv_nsec = static_cast<long>((seconds - static_cast<double>(time->tv_sec)) * 1e9);
+  return 0;
+}
 
 namespace tonari::test {
 namespace {
@@ -115,22 +129,42 @@ class TimedForest {
   std::vector<PetscInt> roots_, found_;
 };
 
+// Collective, by a request that exchanges nothing.
+bool ranks_share_cores() {
+  tonari_neighborhood near = TONARI_NEIGHBORHOOD_NULL;
+  tonari_request request = TONARI_REQUEST_NULL;
+  tonari_request_info about{};
+  EXPECT_EQ(tonari_neighborhood_create_adjacent(PETSC_COMM_WORLD, 0, nullptr, nullptr, 0, nullptr,
+                                                nullptr, MPI_INFO_NULL, &near),
+            TONARI_SUCCESS);
+  EXPECT_EQ(
+      tonari_alltoall_init(nullptr, 0, MPI_INT, nullptr, 0, MPI_INT, near, MPI_INFO_NULL, &request),
+      TONARI_SUCCESS);
+  EXPECT_EQ(tonari_request_get_info(request, &about), TONARI_SUCCESS);
+  EXPECT_GE(about.ranks_per_core, 1);
+  EXPECT_EQ(tonari_request_free(&request), TONARI_SUCCESS);
+  EXPECT_EQ(tonari_neighborhood_free(&near), TONARI_SUCCESS);
+  return about.ranks_per_core > 1;
+}
+
 // Exchanges of one kind until a heat is over: two before ranks connect, some by tonari, and the
 // turns of both. During the next one, by tonari, ranks agree on what it has shown.
-constexpr int first_heat = 2 + 4 + 24, second_heat = first_heat + 1 + 60 + 24,
-              third_heat = second_heat + 1 + 300 + 48;
+constexpr int first_heat = 2 + 4 + 24, second_heat = first_heat + 1 + 4 + 24,
+              third_heat = second_heat + 1 + 60 + 48;
 constexpr int more = 8;  // exchanges after a heat
 constexpr int row = 4;   // that basic does at the end of a heat
 
 class Race : public testing::Test {
   void SetUp() override {
+    setenv("TONARI_TUNE", "off", 1);  // tonari has chosen from the beginning
     if (world_size() == 1) GTEST_SKIP() << "one rank has nothing to exchange";
   }
+  void TearDown() override { unsetenv("TONARI_TUNE"); }
 };
 
 TEST_F(Race, WhatIsFarBehindIsHandedOverByTheFirstHeat) {
   TimedForest forest;
-  forest.by_tonari = 1.6;
+  forest.by_tonari = 2.1;
   EXPECT_EQ(forest.last_by_tonari(first_heat + more), first_heat);
 }
 
@@ -159,14 +193,35 @@ TEST_F(Race, AClearWinnerRunsNoFurtherHeat) {
     forest.by_tonari = takes;
     const int end = takes < 0.8 ? first_heat : second_heat;
     EXPECT_EQ(forest.last_by_tonari(end), end - 1 - row);
-    for (int k = 0; k < 1 + 60 + 24; ++k) ASSERT_TRUE(forest.broadcast()) << takes << ", " << k;
+    for (int k = 0; k < 1 + 60 + 48; ++k) ASSERT_TRUE(forest.broadcast()) << takes << ", " << k;
   }
 }
 
-TEST_F(Race, TheSlowestRankDecides) {
+// Others wait for it; where ranks share cores, they work meanwhile.
+TEST_F(Race, TheSlowestRankDecidesUnlessRanksShareCores) {
   TimedForest forest;
-  forest.by_tonari = world_rank() == 1 ? 3 : 0.5;
+  forest.by_tonari = world_rank() == 1 ? 2.1 : 0.1;
+  const double mean = (2.1 + 0.1 * (world_size() - 1)) / world_size();
+  const int last = forest.last_by_tonari(third_heat + more);
+  if (!ranks_share_cores())
+    EXPECT_EQ(last, first_heat);
+  else
+    EXPECT_EQ(last == third_heat + more - 1, mean <= 1) << mean;
+}
+
+TEST_F(Race, AllRanksTogetherDecideWhereTheyShareCores) {
+  TimedForest forest;
+  forest.by_tonari = 0.1 + (world_rank() == 1 ? 2 * world_size() : 0);
   EXPECT_EQ(forest.last_by_tonari(first_heat + more), first_heat);
+}
+
+// While tonari tries its own ways, what it takes says little.
+TEST_F(Race, WhatIsBehindStaysUntilTonariHasChosen) {
+  const FreshWisdom wisdom("0.05");
+  setenv("TONARI_TUNE", "online", 1);
+  TimedForest forest;
+  forest.by_tonari = 1.3;
+  EXPECT_EQ(forest.last_by_tonari(second_heat + more), second_heat + more - 1);
 }
 
 // The first exchange after the other one has to do with both.
@@ -205,7 +260,7 @@ TEST_F(Race, WithoutARaceItStays) {
 // Two star forests whose exchanges are under way at the same time.
 struct TwoForests {
   explicit TwoForests(std::size_t leaves) : slow(leaves), fast(leaves) {
-    slow.by_tonari = 1.6, fast.by_tonari = 0.5;
+    slow.by_tonari = 2.1, fast.by_tonari = 0.5;
   }
 
   // The slow one first, or the other.

@@ -71,10 +71,10 @@ def jobs(options: argparse.Namespace, ranks: int, folder: Path) -> Iterator[Job]
         matrix = as_text(options.matrix, folder)
         yield Job(matrix.stem, [program, "-matrix", str(matrix), "-times", times])
     if options.python:
-        yield Job("DOLFINx", [options.python, str(HERE / "poisson.py"), "24", "20", "1"])
+        yield Job("DOLFINx", [options.python, str(HERE / "poisson.py"), "24", "44", "1"])
 
 
-def by_scatters(output: str, job: Job) -> Times:
+def times_of(output: str, job: Job) -> Times:
     """Of lines with a name, a type and microseconds."""
     lines = re.findall(r"^(\S+) (\S+) ([\d.]+)$", output, re.MULTILINE)
     times: Times = {}
@@ -87,19 +87,13 @@ def run(
     options: argparse.Namespace, ranks: int, job: Job, kinds: Sequence[str], cache: Path
 ) -> Times:
     command = launch(options.mpi, ranks, *job.words)
+    types = ",".join(kinds)
     words = ["-dll_prepend", str(library_of(options.petsc))]
     wisdom = {"TONARI_CACHE_DIR": str(cache)}
-    if job.name != "DOLFINx":
-        return by_scatters(
-            said([*command, *words, "-types", ",".join(kinds)], cache, **wisdom), job
-        )
-    solves = {}
-    for kind in kinds:  # which has an interpreter for each, and PETSc's options in the environment
-        asked = {"PETSC_OPTIONS": " ".join([*words, "-sf_type", kind]), "PYTHONPATH": ""}
-        solves[kind] = float(
-            re.findall(r" solve (\S+) ", said(command, cache, **wisdom, **asked))[0]
-        )
-    return {"DOLFINx/solve": solves}
+    if job.name == "DOLFINx":  # whose program has no options of PETSc's
+        asked = {"PETSC_OPTIONS": " ".join(words), "PYTHONPATH": ""}
+        return times_of(said([*command, types], cache, **wisdom, **asked), job)
+    return times_of(said([*command, *words, "-types", types], cache, **wisdom), job)
 
 
 def measured(options: argparse.Namespace, ranks: int, folder: Path) -> list[Row]:

@@ -130,7 +130,8 @@ class RequestInfo(ctypes.Structure):
         ("bytes", ctypes.c_int64),
         ("scratch_bytes", ctypes.c_int64),
         ("lost_seconds", ctypes.c_double),
-        ("reserved", ctypes.c_int64 * 8),
+        ("ranks_per_core", ctypes.c_int64),
+        ("reserved", ctypes.c_int64 * 7),
     ]
 
 

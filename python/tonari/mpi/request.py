@@ -47,6 +47,7 @@ class RequestInfo:
     bytes: int
     scratch_bytes: int
     lost_seconds: float
+    ranks_per_core: int
 
 
 class _Collected(threading.local):

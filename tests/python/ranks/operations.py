@@ -260,6 +260,7 @@ def check_algorithms_by_info() -> None:
                     wanted = ("linear", "p2p-packed", detail, "forced")
                     words = chosen.algorithm, chosen.channel, chosen.channel_detail, chosen.reason
                     assert words == wanted, words
+                    assert 1 <= chosen.ranks_per_core <= MPI.COMM_WORLD.size
                     assert repr(request).startswith("<tonari alltoall: linear ")
                     assert f"(forced), sends {chosen.messages} message" in repr(request)
                     case.fill(1)
