@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import draw_speedups  # noqa: E402
 import judged  # noqa: E402
+import star_forests  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 ROWS = Path("docs/performance")
@@ -277,25 +278,19 @@ def _predicted(rows: Rows, ranks: str) -> str:
     return f"{sum(int(r['within 2x']) for r in found)} of {sum(int(r['ways']) for r in found)}"
 
 
-def _petsc_ratios(rows: Rows) -> list[float]:
-    """How many times as fast as the faster of PETSc's own types tonari is, by the best runs."""
-    best = [[float(numbers_in(r[f"{who}, us"])[0]) for who in SF_TYPES] for r in rows.of("petsc")]
-    return sorted(min(own) / ours for *own, ours in best)
+def _petsc(rows: Rows, which: Callable[[star_forests.Row], bool] = lambda _: True) -> list[float]:
+    return star_forests.ratios([row for row in rows.of("petsc") if which(row)])
 
 
-def _petsc_slower(rows: Rows) -> str:
-    ratios = _petsc_ratios(rows)
-    return f"{sum(ratio < 1 for ratio in ratios)} of {len(ratios)}"
-
-
-SF_TYPES = ("basic", "neighbor", "tonari")
 DERIVED: dict[str, Callable[[Rows], str]] = {
     "predictions.2": lambda rows: _predicted(rows, "2"),
     "predictions.8": lambda rows: _predicted(rows, "8"),
-    "petsc.slower": _petsc_slower,
-    "petsc.least": lambda rows: f"{_petsc_ratios(rows)[0]:.2f}",
-    "petsc.middle": lambda rows: f"{median(_petsc_ratios(rows)):.2f}",
-    "petsc.most": lambda rows: f"{_petsc_ratios(rows)[-1]:.1f}",
+    "petsc.slower": lambda rows: star_forests.slower(rows.of("petsc")),
+    "petsc.least": lambda rows: f"{_petsc(rows)[0]:.2f}",
+    "petsc.middle": lambda rows: f"{median(_petsc(rows)):.2f}",
+    "petsc.most": lambda rows: f"{_petsc(rows)[-1]:.1f}",
+    "petsc.scatters": lambda rows: f"{median(_petsc(rows, star_forests.is_scatter)):.2f}",
+    "petsc.copies": lambda rows: f"{median(_petsc(rows, star_forests.copies_its_own)):.2f}",
     "first.2": lambda rows: _first(rows, "2 ranks"),
     "first.8": lambda rows: _first(rows, "8 ranks on 2 cores"),
     "hosts.requests": _requests_between_hosts,
@@ -422,16 +417,8 @@ def turns(rows: Rows) -> list[list[str]]:
     return [[heads.get(name, name) for name in found[0]], *(list(row.values()) for row in found)]
 
 
-def petsc(rows: Rows) -> list[list[str]]:
-    found = rows.of("petsc")
-    return [
-        ["exchange", *list(found[0])[2:]],
-        *([row["exchange"], *list(row.values())[2:]] for row in found),
-    ]
-
-
 TABLES: dict[str, Callable[[Rows], list[list[str]]]] = {
-    "petsc": petsc,
+    "petsc": lambda rows: star_forests.table(rows.of("petsc")),
     "predictions": predictions,
     "busy-ranks": simulated,
     "thesis": thesis,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import re
 import shutil
+import statistics
 import sys
 from collections import Counter
 from itertools import pairwise
@@ -106,12 +107,20 @@ def test_predictions_and_scatters_are_counted() -> None:
         found = [row for row in table_rows("predictions") if row["ranks"] == ranks]
         near = sum(int(row["within 2x"]) for row in found)
         assert digits(shown[f"predictions.{ranks}"]) == [near, 16 * len(found)]
-    ratios = []
+    ratios, of_scatters, of_copies = [], [], []
     for row in table_rows("petsc"):
         basic, neighbor, ours = (
             digits(row[f"{t}, us"])[0] for t in ("basic", "neighbor", "tonari")
         )
         ratios.append(min(basic, neighbor) / ours)
+        words = row["exchange"].split("/")
+        if len(words) == 3:
+            of_scatters.append(ratios[-1])
+            if row["ranks"] == "2" and words[0] != "local-to-local":
+                of_copies.append(ratios[-1])
+    assert (len(of_scatters), len(of_copies)) == (72, 24)
+    for name, some in (("petsc.scatters", of_scatters), ("petsc.copies", of_copies)):
+        assert float(shown[name]) == pytest.approx(statistics.median(some), abs=0.005)
     assert digits(shown["petsc.slower"]) == [sum(r < 1 for r in ratios), len(ratios)]
     assert float(shown["petsc.least"]) == pytest.approx(min(ratios), abs=0.005)
     assert float(shown["petsc.most"]) == pytest.approx(max(ratios), abs=0.05)
