@@ -206,8 +206,12 @@ foreach(mpi IN LISTS TONARI_MPIS)
         "\"${run}\": {\"mpiexec\": \"${TONARI_RUN_${run}_LAUNCHER}\", \"libraries\": \"${TONARI_RUN_${run}_LIBRARIES}\"}")
   endforeach()
   list(JOIN tonari_runs ", " tonari_runs)
+  set(tonari_for_tests false)  # its programs are compiled with little optimization
+  if(mpi IN_LIST TONARI_TESTED_MPIS OR TONARI_TESTED_PROGRAMS)
+    set(tonari_for_tests true)
+  endif()
   list(APPEND tonari_entries
-      "    \"${mpi}\": {\"mpicxx\": \"${TONARI_${upper}_WRAPPER}\", \"mpiexec\": \"${TONARI_${upper}_LAUNCHER}\", \"bin\": \"${PROJECT_BINARY_DIR}/${mpi}/bin\", \"runs\": {${tonari_runs}}}")
+      "    \"${mpi}\": {\"mpicxx\": \"${TONARI_${upper}_WRAPPER}\", \"mpiexec\": \"${TONARI_${upper}_LAUNCHER}\", \"bin\": \"${PROJECT_BINARY_DIR}/${mpi}/bin\", \"for_tests\": ${tonari_for_tests}, \"runs\": {${tonari_runs}}}")
 endforeach()
 list(JOIN tonari_entries ",\n" tonari_entries)
 file(WRITE ${PROJECT_BINARY_DIR}/tonari-config.json

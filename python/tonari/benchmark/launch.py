@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,19 @@ def find_mpi(name: str = "", wanted: str = PROGRAM) -> Mpi:
     program = Path(mpis[name]["bin"]) / wanted
     if not program.is_file():
         raise Error(f"{program} does not exist: run `make build`", FILE)
+    if mpis[name].get("for_tests") and wanted.startswith(PROGRAM):
+        _warn_of_tests(name)
     return Mpi(name, mpis[name]["mpiexec"], program, Path(config["source"]))
+
+
+@cache
+def _warn_of_tests(name: str) -> None:
+    """Once: what programs pack and add themselves looks slower than it is."""
+    print(
+        f"tonari: the benchmarks for {name} were compiled for tests, with little optimization; "
+        "`make bench` compiles them as programs are",
+        file=sys.stderr,
+    )
 
 
 def _installed_mpi(name: str, wanted: str) -> Mpi:
