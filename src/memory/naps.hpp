@@ -9,10 +9,13 @@ namespace tonari {
 
 // A process that never waits keeps the core for its time slice, 3 to 4 ms, at each yield (Linux
 // since 6.12 takes one slice of who yields, too). Who sleeps instead gets the core back at the end.
+// But not where other ranks compute on this core between their own waits: there a sleep of 50 us
+// takes as long as a slice, and what is waited for was there long before.
 class Naps {
  public:
-  static constexpr double long_yield = 1e-3;  // seconds
+  static constexpr double long_yield = 1e-3, late = 0.2e-3;  // seconds
   static constexpr std::uint32_t fewest = 4, most = 1024, forget_after = 64;
+  static constexpr std::uint32_t too_late = 2, most_ignored = 64;
 
   // Whether to sleep for a moment instead of the next yield.
   bool take() {
@@ -29,13 +32,28 @@ class Naps {
       return false;
     }
     short_ = 0;
-    left_ = naps_ = std::clamp(2 * naps_, fewest, most);
+    if (left_to_ignore_ > 0)
+      --left_to_ignore_;
+    else
+      left_ = naps_ = std::clamp(2 * naps_, fewest, most);
     return true;
+  }
+  // After a nap. Two in a row that end late end the series, and the next long yields are followed
+  // by none: by twice as many as the last time.
+  void slept(double seconds) {
+    if (seconds < late) {
+      late_ = 0;
+      if (left_ == 0) ignored_ = 0;
+    } else if (++late_ == too_late) {
+      late_ = left_ = naps_ = 0;
+      left_to_ignore_ = ignored_ = std::clamp(2 * ignored_, 1U, most_ignored);
+    }
   }
   std::uint64_t taken() const { return taken_; }
 
  private:
   std::uint32_t left_ = 0, naps_ = 0, short_ = 0;
+  std::uint32_t late_ = 0, ignored_ = 0, left_to_ignore_ = 0;
   std::uint64_t taken_ = 0;
 };
 

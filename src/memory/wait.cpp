@@ -92,8 +92,12 @@ constinit thread_local Sharing sharing;
 }  // namespace
 
 bool give_core_away() {
-  if (naps.take()) return sleep_for(nap), false;
   const double before = now();
+  if (naps.take()) {
+    sleep_for(nap);
+    naps.slept(now() - before);
+    return false;
+  }
   ::sched_yield();
   return !naps.yielded(now() - before);
 }

@@ -183,6 +183,38 @@ TEST(Naps, AreTwiceAsManyAfterEachLongYield) {
   EXPECT_EQ(naps.taken(), 4U + 8 + 16 + 32 + 64 + 128 + 256 + 512 + 1024 + 1024);
 }
 
+// How many naps follow a long yield, if each takes so long.
+int naps_that_take(Naps& naps, double seconds) {
+  EXPECT_TRUE(naps.yielded(4e-3));
+  int taken = 0;
+  for (; naps.take(); ++taken) naps.slept(seconds);
+  return taken;
+}
+
+TEST(Naps, EndWhereTheyEndLate) {
+  Naps naps;
+  for (const int ignored : {1, 2, 4, 8, 16, 32, 64, 64}) {
+    EXPECT_EQ(naps_that_take(naps, 1e-3), 2) << "and the core is not had back sooner";
+    for (int k = 0; k < ignored; ++k) EXPECT_EQ(naps_that_take(naps, 1e-4), 0) << k;
+  }
+  EXPECT_EQ(naps_that_take(naps, 1e-4), 4) << "they are tried again";
+  EXPECT_EQ(naps_that_take(naps, 1e-4), 8);
+  EXPECT_EQ(naps_that_take(naps, 1e-3), 2);
+  EXPECT_EQ(naps_that_take(naps, 1e-4), 0) << "all is forgotten after naps that end in time";
+  EXPECT_EQ(naps_that_take(naps, 1e-4), 4);
+}
+
+TEST(Naps, GoOnAfterALateOne) {
+  Naps naps;
+  EXPECT_TRUE(naps.yielded(4e-3));
+  for (int k = 0; k < 4; ++k) {
+    ASSERT_TRUE(naps.take());
+    naps.slept(k % 2 == 0 ? 1e-3 : 1e-4);
+  }
+  EXPECT_FALSE(naps.take());
+  EXPECT_EQ(naps_that_take(naps, 1e-4), 8);
+}
+
 TEST(Naps, AreForgottenWhereTheCoreIsFreeAgain) {
   Naps naps;
   for (const int shorts : {63, 64}) {
