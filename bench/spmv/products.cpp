@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whole products. By rows y = A x: values of x travel while a rank multiplies with its own. By
 // columns y = A^T x, whose columns are the rows that a rank has: contributions to y travel while it
-// computes those to its own. All candidates multiply with the same loops, those of spmv.hpp, and the
-// same copy of the matrix: where a copy lies in memory makes a tenth of the time. What differs is
-// the exchange, and what goes on meanwhile. In each turn a candidate multiplies several times.
+// computes those to its own. All candidates multiply with the same loops, those of spmv.hpp, and
+// the same copy of the matrix: where a copy lies in memory makes a tenth of the time. What differs
+// is the exchange, and what goes on meanwhile. In each turn a candidate multiplies several times.
 #include <tonari/spmv.hpp>
 
 #include <algorithm>
