@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The core's tests and some MPI tests once more, under AddressSanitizer and
 # UndefinedBehaviorSanitizer, in a build tree of their own. SANITIZE=no leaves them out; core or mpi
-# is one half of them, and turns is the half that the commit draws (docs/adr/0088).
+# is one half of them, and turns is one half under one sanitizer, which the commit draws
+# (docs/adr/0093).
 set -euo pipefail
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -16,13 +17,16 @@ mkdir -p "$tree"
 echo 'int main() {}' >"$tree/try.cpp"
 why_not=
 parts=${SANITIZE:-yes}
+sanitizers=address,undefined
 if [ "$parts" = turns ]; then
     case $(git -C "$source" rev-parse HEAD 2>/dev/null) in
-        *[02468ace]) parts=core ;;
-        *[13579bdf]) parts=mpi ;;
+        *[048c]) parts=core sanitizers=address ;;
+        *[159d]) parts=mpi sanitizers=address ;;
+        *[26ae]) parts=core sanitizers=undefined ;;
+        *[37bf]) parts=mpi sanitizers=undefined ;;
         *) parts=yes ;; # no repository
     esac
-    echo "sanitizers: $parts"
+    echo "sanitizers: $parts, $sanitizers"
 fi
 case $parts in
     yes | core | mpi) ;;
@@ -30,7 +34,7 @@ case $parts in
 esac
 if [ -n "$why_not" ]; then
     :
-elif ! "$compiler" -fsanitize=address,undefined "$tree/try.cpp" -o "$tree/try" >/dev/null 2>&1 ||
+elif ! "$compiler" -fsanitize=$sanitizers "$tree/try.cpp" -o "$tree/try" >/dev/null 2>&1 ||
     ! "$tree/try"; then
     why_not="$compiler cannot link with them"
 fi
@@ -44,7 +48,7 @@ root=$(cached "TONARI_${mpi^^}_ROOT")
 cmake -G Ninja -S "$source" -B "$tree" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
     "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-Og -g1" "-DCMAKE_CXX_COMPILER=$compiler" \
     "-DCMAKE_UNITY_BUILD=$(cached CMAKE_UNITY_BUILD)" \
-    -DTONARI_SANITIZE=address,undefined -DTONARI_PYTHON=OFF "-DTONARI_MPI=$mpi" \
+    "-DTONARI_SANITIZE=$sanitizers" -DTONARI_PYTHON=OFF "-DTONARI_MPI=$mpi" \
         ${root:+"-DTONARI_${mpi^^}_ROOT=$root"} \
     "-DGTEST_ROOT=$(cached GTEST_ROOT)" "-DPython_EXECUTABLE=$(cached Python_EXECUTABLE)" \
         >"$tree/configure.txt" || { cat "$tree/configure.txt"; exit 1; }

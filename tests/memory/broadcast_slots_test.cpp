@@ -16,7 +16,7 @@
 namespace tonari {
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_THREAD__) || defined(TONARI_SANITIZED)
 constexpr std::uint64_t many_rounds = 5'000;
 #else
 constexpr std::uint64_t many_rounds = 50'000;

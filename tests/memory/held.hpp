@@ -37,8 +37,8 @@ class LeavesNothing {
   const Held before = held();
 };
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool sanitized = true;  // maps terabytes, and memory of its own now and then
+#if defined(TONARI_SANITIZED) || defined(__SANITIZE_THREAD__)
+inline constexpr bool sanitized = true;  // maps terabytes, takes memory and descriptors
 #else
 inline constexpr bool sanitized = false;
 #endif

@@ -20,7 +20,7 @@
 namespace tonari {
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_THREAD__) || defined(TONARI_SANITIZED)
 constexpr std::uint64_t many_messages = 50'000;
 #else
 constexpr std::uint64_t many_messages = 1'000'000;

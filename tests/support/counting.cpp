@@ -14,7 +14,7 @@
 
 #include "../../src/mpi/quirks.hpp"  // also for programs that are built as a user builds them
 
-#if defined(__SANITIZE_ADDRESS__) || !defined(__GLIBC__)
+#if defined(TONARI_SANITIZED) || defined(__SANITIZE_ADDRESS__) || !defined(__GLIBC__)
 #define COUNT_ALLOCATIONS 0
 #else
 #define COUNT_ALLOCATIONS 1

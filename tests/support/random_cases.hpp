@@ -10,7 +10,7 @@ namespace tonari::test {
 // takes ten times as long, so tests go through the first quarter there.
 template <class Number>
 Number random_cases(Number all) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(TONARI_SANITIZED)
   return (all + 3) / 4;
 #else
   return std::getenv("TONARI_TEST_EVERY_CASE") ? all : (all + 1) / 2;
