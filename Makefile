@@ -39,7 +39,7 @@ test: ## everything the tests need, then the tests of every day, under Open MPI 
 
 test-all: ## the other tests: more numbers of ranks, large cases, more of the benchmarks; sanitizers
 	@tools/setup.sh test
-	@$(build)
+	@$(build) $$(tools/drawn-share.sh targets)
 	@tools/run-tests.sh more
 
 test-long: ## repeats tests under other MPIs, on more numbers of ranks, with more seeds: before releases

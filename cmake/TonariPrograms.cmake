@@ -153,7 +153,8 @@ endfunction()
 # there are no RANKS, but on 16 and 27 ranks under the first MPI or the others, as the name draws;
 # none under the others where the program only REPEATS. The rest has the label `long`
 # and runs in `make test-long`. The program for the standard ABI runs on ABI_MORE ranks in `make
-# test-all` and on ABI_LONG in `make test-long`, under each MPI that has it.
+# test-all` and on ABI_LONG in `make test-long`, under each MPI that has it. The label `others` is
+# for what runs under another MPI than the first (tools/drawn-share.sh).
 function(tonari_add_mpi_test name program)
   cmake_parse_arguments(arg "EVERY_COUNT;HEAVY;REPEATS" "TIMEOUT"
       "RANKS;OTHERS;MORE;ABI_MORE;ABI_LONG;MPIS;ARGS;LABELS;ENVIRONMENT" ${ARGN})
@@ -199,6 +200,9 @@ function(tonari_add_mpi_test name program)
     endif()
     foreach(ranks IN LISTS counts)
       set(labels mpi ${mpi} ${arg_LABELS})
+      if(NOT mpi STREQUAL TONARI_FIRST_MPI)
+        list(APPEND labels others)
+      endif()
       if(ranks IN_LIST quick)
         add_dependencies(tonari_tests ${program}_${mpi})
       elseif(ranks IN_LIST more)

@@ -5,7 +5,8 @@
 # nothing has failed.
 #
 #   tools/run-tests.sh [more|long]    without: all but what is labeled `more` or `long`
-#                                     more: that; the core and MPI tests under sanitizers
+#                                     more: that, or the share of it that drawn-share.sh says;
+#                                     the core and MPI tests under sanitizers
 #                                     long: the core and programs with an MPI, these on all numbers
 #                                     of ranks, with all random cases; and what is labeled `long`
 set -euo pipefail
@@ -13,12 +14,20 @@ set -euo pipefail
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(cd "${BUILD:-build}" && pwd)
 left_out=$build/setup/left-out
+share=all
 case ${1:-} in
     '')
         logs=$build/setup/test labels=(-LE '^(more|long|alone)$')
         marks='not more and not long'
         ;;
-    more) logs=$build/setup/test-all labels=(-L '^more$') marks='more and not long' ;;
+    more)
+        logs=$build/setup/test-all labels=(-L '^more$') marks='more and not long'
+        share=$(BUILD=$build "$source/tools/drawn-share.sh")
+        case $share in
+            first) labels+=(-LE '^others$') marks+=' and not others' ;;
+            others) labels+=(-L '^others$') marks+=' and others' ;;
+        esac
+        ;;
     long)
         logs=$build/setup/test-long labels=(-L '^(mpi|core|long)$') marks=long
         export TONARI_TEST_EVERY_CASE=1 # tests/support/{oracle,random_cases}.hpp
@@ -68,16 +77,18 @@ if sanitized "$@"; then
     took+=", sanitizers and their build $((SECONDS - since)) s"
 fi
 
-# A test that only `make test-all` does not skip is found by looking at both.
+# A test that only `make test-all` does not skip is found by looking at both; whole ones, since the
+# other share may run it.
 mv "$build/results" "$logs/results"
 whole=()
-[ "${1:-}" != more ] || [ ! -d "$build/setup/test/results" ] ||
+[ "${1:-}" != more ] || [ "$share" != all ] || [ ! -d "$build/setup/test/results" ] ||
     whole=(--whole "$build/setup/test/results")
 "$python" "$source/tools/skips.py" "${whole[@]}" "$logs/results" 2>&1 |
     tee "$logs/skips.txt" || status=1
 
 echo
 {
+    [ "$share" = all ] || echo "Share: $share of two"
     [ ! -s "$left_out" ] || sed 's/^/Left out: /' "$left_out"
     sed -n '/^Skipped: /p; /^error: /p' "$logs/skips.txt"
     grep -hE 'tests passed|No tests were found' "$logs/ctest.txt" ||

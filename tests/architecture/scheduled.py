@@ -21,7 +21,7 @@ from pathlib import Path
 
 from rooms import CORE, OPTIONAL
 
-SHARED_LABELS = {"mpi", "openmpi", "mpich", "abi", "more", "long"}
+SHARED_LABELS = {"mpi", "openmpi", "mpich", "abi", "others", "more", "long"}
 # Labels of files of which `make test` may leave out all: tests of scale and of the quality of
 # plans, all orders of accesses, stencils, whose results examples check, and blocks of gigabytes,
 # which take their time.

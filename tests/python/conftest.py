@@ -23,6 +23,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for line in (
         "more: runs in `make test-all` only (built.more: a single case of a test)",
         "long: runs in `make test-long` only; turns.py marks cases that others make up for",
+        "others: of the share of `make test-all` that has the other MPIs (tools/drawn-share.sh)",
     ):
         config.addinivalue_line("markers", line)
 
@@ -32,10 +33,19 @@ LONGEST = ["test_wheel", "test_package", "test_packaging", "test_make_wheel", "t
 LONGEST += ["test_programs", "test_preload", "test_cuda_kernels", "test_peers", "test_bench"]
 LONGEST += ["test_bad_luck", "test_bench_inplace", "test_share_schedule", "test_advise"]
 
+# Files of which one share of `make test-all` has what is marked `more`: packages, what is loaded
+# into other programs, and what needs tests in C++ under other MPIs; the other share has the rest.
+OTHERS = {"test_wheel", "test_package", "test_packaging", "test_make_wheel", "test_dolfinx"}
+OTHERS |= {"test_preload", "test_preload_arguments", "test_preload_large", "test_profilers"}
+OTHERS |= {"test_locale"}
+
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     turns.take_turns(items)
+    for item in items:
+        if item.path.stem in OTHERS:
+            item.add_marker(pytest.mark.others)
     places = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path.stem, len(places)))
 
