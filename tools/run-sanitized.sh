@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The core's tests and some MPI tests once more, under AddressSanitizer and
-# UndefinedBehaviorSanitizer, in a build tree of their own. SANITIZE=no leaves them out; core or mpi
-# is one half of them, and turns is one half under one sanitizer, which the commit draws
-# (docs/adr/0093).
+# UndefinedBehaviorSanitizer, in a build tree of their own. SANITIZE=no leaves them out. planners,
+# core (the rest of it) or mpi is a third of them, and turns is a third under one sanitizer, which
+# the commit draws (docs/adr/0096).
 set -euo pipefail
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -19,17 +19,17 @@ why_not=
 parts=${SANITIZE:-yes}
 sanitizers=address,undefined
 if [ "$parts" = turns ]; then
-    case $(git -C "$source" rev-parse HEAD 2>/dev/null) in
-        *[048c]) parts=core sanitizers=address ;;
-        *[159d]) parts=mpi sanitizers=address ;;
-        *[26ae]) parts=core sanitizers=undefined ;;
-        *[37bf]) parts=mpi sanitizers=undefined ;;
-        *) parts=yes ;; # no repository
-    esac
+    drawn=$(BUILD=$build "$source/tools/drawn-share.sh" number)
+    if [ -n "$drawn" ]; then
+        thirds=(planners core mpi) each=(address undefined)
+        parts=${thirds[drawn % 3]} sanitizers=${each[drawn / 3 % 2]}
+    else # no repository
+        parts=yes
+    fi
     echo "sanitizers: $parts, $sanitizers"
 fi
 case $parts in
-    yes | core | mpi) ;;
+    yes | planners | core | mpi) ;;
     *) why_not="SANITIZE=$SANITIZE" ;;
 esac
 if [ -n "$why_not" ]; then
@@ -54,11 +54,16 @@ cmake -G Ninja -S "$source" -B "$tree" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
         >"$tree/configure.txt" || { cat "$tree/configure.txt"; exit 1; }
 targets=()
 tests=none
-if [ "$parts" != mpi ]; then
-    targets+=(core_tests cuda_tests)
-    tests="core\.[0-9]+|cuda\.0"
+part() { [ "$parts" = yes ] || [ "$parts" = "$1" ]; }
+if part planners; then
+    targets+=(planner_tests)
+    tests+="|planners\.[0-9]+"
 fi
-if [ "$parts" != core ]; then
+if part core; then
+    targets+=(core_tests cuda_tests)
+    tests+="|core\.[0-9]+|cuda\.0"
+fi
+if part mpi; then
     targets+=("api_tests_$mpi" "blocks_tests_$mpi" "grid_tests_$mpi" "vector_tests_$mpi")
     # On three ranks alone: memory is used the same way on two.
     tests+="|(exchange|errors|blocks|grid|vector)\.$mpi\.3|in_place\.$mpi\.2"
