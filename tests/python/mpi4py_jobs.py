@@ -52,7 +52,6 @@ def environment(name: str, mpi: dict[str, Any], folder: Path) -> dict[str, str]:
         "LD_LIBRARY_PATH": f"{folder}:{os.environ.get('LD_LIBRARY_PATH', '')}",
         "MPI4PY_MPIABI": name,
         "PYTHONPATH": os.pathsep.join(paths),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "TONARI_TUNE_SECONDS": "0.02",
         "TONARI_BUILD": str(built.CONFIG.parent.absolute()),
     }
