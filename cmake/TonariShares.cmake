@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The two shares of `make test-all` as targets (tools/drawn-share.sh, docs/adr/0096): all that `all`
-# has, but for the programs of tests that only the other share runs (property TONARI_SHARE).
+# The three shares of `make test-all` as targets (tools/drawn-share.sh, docs/adr/0096): what `make
+# test` runs, and all that `all` has, but for programs of tests that only another share runs
+# (property TONARI_SHARE).
 
 # Those of a folder and of what is below it.
 function(tonari_targets_of_all folder result)
@@ -20,13 +21,16 @@ function(tonari_targets_of_all folder result)
   set(${result} ${found} PARENT_SCOPE)
 endfunction()
 
-add_custom_target(tonari_share_of_first)
-add_custom_target(tonari_share_of_others)
+set(shares first others packages)
+foreach(name IN LISTS shares)
+  add_custom_target(tonari_share_of_${name})
+  add_dependencies(tonari_share_of_${name} tonari_tests)
+endforeach()
 tonari_targets_of_all(${PROJECT_SOURCE_DIR} tonari_all)
 foreach(target IN LISTS tonari_all)
   get_target_property(share ${target} TONARI_SHARE)
   get_target_property(type ${target} TYPE)
-  foreach(name IN ITEMS first others)
+  foreach(name IN LISTS shares)
     if(NOT type STREQUAL INTERFACE_LIBRARY AND (NOT share OR share STREQUAL name))
       add_dependencies(tonari_share_of_${name} ${target})
     endif()

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Prints which share of `make test-all` runs: first, others or all. SHARE names it; with turns, as
-# in .ci/run, the commit draws it. Where there is one MPI, all is one share (docs/adr/0096).
+# Prints which share of `make test-all` runs: first, others, packages or all. SHARE names it; with
+# turns, as in .ci/run, the commit draws it. Where there is one MPI, all is one share
+# (docs/adr/0096).
 #
 #   tools/drawn-share.sh            the share
 #   tools/drawn-share.sh targets    what builds it
@@ -19,13 +20,13 @@ fi
 
 share=${SHARE:-all}
 case $share in
-    first | others | all) ;;
+    first | others | packages | all) ;;
     turns)
-        shares=(first others)
-        share=${number:+${shares[number / 6 % 2]}}
+        shares=(first others packages)
+        share=${number:+${shares[number / 6 % 3]}}
         ;;
     *)
-        echo "SHARE is '$share'; it must be first, others, all or turns." >&2
+        echo "SHARE is '$share'; it must be first, others, packages, all or turns." >&2
         exit 2
         ;;
 esac

@@ -24,9 +24,11 @@ case ${1:-} in
         logs=$build/setup/test-all labels=(-L '^more$') marks='more and not long'
         share=$(BUILD=$build "$source/tools/drawn-share.sh")
         case $share in
-            first) labels+=(-LE '^others$') marks+=' and not others' ;;
-            others) labels+=(-L '^others$') marks+=' and others' ;;
+            first) labels+=(-L '^mpi$' -LE '^others$') ;;
+            others) labels+=(-L '^others$') ;;
+            packages) labels+=(-LE '^mpi$') ;;
         esac
+        [ "$share" = all ] || marks+=" and $share"
         ;;
     long)
         logs=$build/setup/test-long labels=(-L '^(mpi|core|long)$') marks=long
@@ -82,8 +84,8 @@ if sanitized "$@"; then
     took+=", sanitizers and their build $((SECONDS - since)) s"
 fi
 
-# A test that only `make test-all` does not skip is found by looking at both; whole ones, since the
-# other share may run it.
+# A test that only `make test-all` does not skip is found by looking at both; whole ones, since
+# another share may run it.
 mv "$build/results" "$logs/results"
 whole=()
 [ "${1:-}" != more ] || [ "$share" != all ] || [ ! -d "$build/setup/test/results" ] ||
@@ -93,7 +95,7 @@ whole=()
 
 echo
 {
-    [ "$share" = all ] || echo "Share: $share of two"
+    [ "$share" = all ] || echo "Share: $share of three"
     [ ! -s "$left_out" ] || sed 's/^/Left out: /' "$left_out"
     sed -n '/^Skipped: /p; /^error: /p' "$logs/skips.txt"
     grep -hE 'tests passed|No tests were found' "$logs/ctest.txt" ||

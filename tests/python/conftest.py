@@ -23,7 +23,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for line in (
         "more: runs in `make test-all` only (built.more: a single case of a test)",
         "long: runs in `make test-long` only; turns.py marks cases that others make up for",
-        "others: of the share of `make test-all` that has the other MPIs (tools/drawn-share.sh)",
+        *(f"{share}: of that share (tools/drawn-share.sh)" for share in (*SHARES, "packages")),
     ):
         config.addinivalue_line("markers", line)
 
@@ -33,19 +33,23 @@ LONGEST = ["test_wheel", "test_package", "test_packaging", "test_make_wheel", "t
 LONGEST += ["test_programs", "test_preload", "test_cuda_kernels", "test_peers", "test_bench"]
 LONGEST += ["test_bad_luck", "test_bench_inplace", "test_share_schedule", "test_advise"]
 
-# Files of which one share of `make test-all` has what is marked `more`: packages, what is loaded
-# into other programs, and what needs tests in C++ under other MPIs; the other share has the rest.
-OTHERS = {"test_wheel", "test_package", "test_packaging", "test_make_wheel", "test_dolfinx"}
-OTHERS |= {"test_preload", "test_preload_arguments", "test_preload_large", "test_profilers"}
-OTHERS |= {"test_locale"}
+# Of which share of `make test-all` a file is with what is marked `more`; the rest has `packages`.
+# They take about as long, together with what CTest runs of a share.
+SHARES = {
+    "first": ["test_bench", "test_bench_halo", "test_bench_halo_device", "test_bench_inplace"]
+    + ["test_bench_sparse", "test_bench_spmv", "test_regret", "test_share_schedule"]
+    + ["test_advise", "test_advise_drawn", "test_bad_luck", "test_gpu_arrays", "test_late_ranks"]
+    + ["test_mpi", "test_peers", "test_preload_large", "test_programs"],
+    "others": ["test_locale", "test_preload", "test_preload_arguments", "test_profilers"],
+}
+SHARE_OF = {file: share for share, files in SHARES.items() for file in files}
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     turns.take_turns(items)
     for item in items:
-        if item.path.stem in OTHERS:
-            item.add_marker(pytest.mark.others)
+        item.add_marker(SHARE_OF.get(item.path.stem, "packages"))
     places = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path.stem, len(places)))
 

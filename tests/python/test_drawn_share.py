@@ -34,11 +34,11 @@ def share(build: Path, asked: str | None, *words: str, commit: str = "") -> str:
 
 def test_each_share_meets_each_draw_of_the_sanitizers(build: Path) -> None:
     """Those take the number's rest by six (tools/run-sanitized.sh)."""
-    commits = [f"3f{number:02x}" for number in range(12)]
+    commits = [f"3f{number:02x}" for number in range(18)]
     numbers = [int(share(build, "turns", "number", commit=commit)) for commit in commits]
     drawn = [share(build, "turns", commit=commit) for commit in commits]
-    assert numbers == list(range(12)) and share(build, "turns", "number", commit="3fff") == "255"
-    assert drawn == 6 * ["first"] + 6 * ["others"]
+    assert numbers == list(range(18)) and share(build, "turns", "number", commit="3fff") == "255"
+    assert drawn == 6 * ["first"] + 6 * ["others"] + 6 * ["packages"]
 
 
 def test_all_is_one_share_unless_somebody_asks(build: Path) -> None:
@@ -53,9 +53,10 @@ def test_all_is_one_share_unless_somebody_asks(build: Path) -> None:
 def test_a_share_has_a_target(build: Path) -> None:
     assert share(build, "first", "targets") == "tonari_share_of_first"
     assert share(build, "others", "targets") == "tonari_share_of_others"
+    assert share(build, "packages", "targets") == "tonari_share_of_packages"
     assert share(build, None, "targets") == "all"
 
 
 def test_other_words_are_refused(build: Path) -> None:
-    said = "SHARE is 'half'; it must be first, others, all or turns."
+    said = "SHARE is 'half'; it must be first, others, packages, all or turns."
     assert share(build, "half") == said
