@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The three shares of `make test-all` as targets (tools/drawn-share.sh, docs/adr/0096): what `make
+# The three shares of `make test-all` as targets (tools/drawn-share.sh, docs/adr/0097): what `make
 # test` runs, and all that `all` has, but for programs of tests that only another share runs
 # (property TONARI_SHARE).
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Prints which share of `make test-all` runs: first, others, packages or all. SHARE names it; with
 # turns, as in .ci/run, the commit draws it. Where there is one MPI, all is one share
-# (docs/adr/0096).
+# (docs/adr/0097).
 #
 #   tools/drawn-share.sh            the share
 #   tools/drawn-share.sh targets    what builds it

@@ -3,7 +3,7 @@
 # The core's tests and some MPI tests once more, under AddressSanitizer and
 # UndefinedBehaviorSanitizer, in a build tree of their own. SANITIZE=no leaves them out. planners,
 # core (the rest of it) or mpi is a third of them, and turns is a third under one sanitizer, which
-# the commit draws (docs/adr/0096).
+# the commit draws (docs/adr/0097).
 set -euo pipefail
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
