@@ -227,11 +227,23 @@ def test_numbers_have_the_runs_that_gave_them() -> None:
 def test_what_is_measured_is_said_with_two_digits_and_its_unit() -> None:
     said = measuring.shown
     assert said("halo.mapped", [0.2649, 12.34, 1]) == "0.26 to 12 us"
-    assert said("spmv.auto", [0.04, 1.96]) == "2 %"
+    assert said("spmv.share", [0.474, 0.58]) == "0.47 to 0.58 %"
     assert said("moore33.8B", [103.7]) == "104"
     row = {"name": "in-place.second.8", "MPI": "Open MPI 4.1.4", "ranks": "8 and 16"}
     asked = [words[-5:] for words in measuring.commands(row)]
     assert asked == [["--mpi", "openmpi", "--ranks", n, "--json"] for n in ("8", "16")]
+
+
+def test_products_are_compared_with_the_fastest_of_mpi() -> None:
+    rows = [
+        {"kind": kind, "candidate": name, "median_us": time, "verified": True}
+        for kind, name, time in (
+            ("rows", "irecv", 6), ("rows", "native", 5), ("rows", "auto", 1),
+            ("rows", "vector/direct", 4), ("columns", "irecv", 8), ("columns", "native", 9),
+            ("columns", "vector/direct", 10), ("forward", "native", 1),
+        )
+    ]  # fmt: skip
+    assert measuring.products(rows) == [5 / 4, 8 / 10]
 
 
 def test_what_a_run_gives_is_a_ratio_of_its_own_rows() -> None:
