@@ -12,7 +12,7 @@ import pytest
 from advised import Tags, records
 from command_line import fits
 from tonari import sites
-from tonari.advice.exchanges import read
+from tonari.advice.exchanges import _steady, read
 from tonari.advice.page import page
 from tonari.advice.rows import heading, neighbors
 from tonari.advice.rows import rows as rows_of
@@ -236,3 +236,15 @@ def test_stencils(dims: Any, periodic: Any, reach: int, name: str) -> None:
 
 def test_sites_of_files_that_are_not_there() -> None:
     assert sites.site("/none/app", 0x1B2C) == "app+0x1b2c"
+
+
+def test_all_epochs_that_come_again_are_all_of_the_time() -> None:
+    """Times are rounded."""
+
+    def loop(epochs: int, seconds: float, of_seconds: float) -> dict[str, Any]:
+        again = {"key": "a", "epochs": epochs, "seconds": seconds}
+        return {"epochs": 50, "seconds": of_seconds, "patterns": [again, {"epochs": 50 - epochs}]}
+
+    assert _steady([loop(50, 0.0499, 0.05), loop(50, 0.03, 0.03)]) == 1
+    assert _steady([loop(49, 0.04, 0.05), loop(50, 0.03, 0.03)]) == pytest.approx(7 / 8)
+    assert _steady([loop(49, 0, 0)]) == pytest.approx(0.98)

@@ -270,13 +270,16 @@ def _seconds(rows: list[tuple[int, Record]]) -> float:
 
 def _steady(loops: list[Record]) -> float:
     """Which part of their time goes to patterns that came again; of their epochs, where clocks are
-    too coarse."""
+    too coarse. All of it if all epochs do: times are rounded."""
+    shares = {}
     for name in ("seconds", "epochs"):
         every = sum(loop[name] for loop in loops)
-        often = (row[name] for loop in loops for row in loop["patterns"] if "key" in row)
+        often = sum(row[name] for loop in loops for row in loop["patterns"] if "key" in row)
         if every:
-            return min(1.0, sum(often) / every)
-    return 0.0
+            shares[name] = min(1.0, often / every)
+    if shares.get("epochs") == 1:
+        return 1.0
+    return shares.get("seconds", shares.get("epochs", 0.0))
 
 
 def _patterns(
