@@ -271,7 +271,7 @@ def _seconds(rows: list[tuple[int, Record]]) -> float:
 def _steady(loops: list[Record]) -> float:
     """Which part of their time goes to patterns that came again; of their epochs, where clocks are
     too coarse. All of it if all epochs do: times are rounded."""
-    shares = {}
+    shares: dict[str, float] = {}
     for name in ("seconds", "epochs"):
         every = sum(loop[name] for loop in loops)
         often = sum(row[name] for loop in loops for row in loop["patterns"] if "key" in row)
