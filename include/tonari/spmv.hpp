@@ -51,8 +51,8 @@ struct LocalRows {
   std::vector<double> values;
   std::vector<std::int32_t> numbers;  // of the rows; empty: 0, 1, ...
 
-  // y[row] = or += row times x. Not inlined: within a product's other code the compiler runs out of
-  // registers, and the loop takes a tenth longer.
+  // y[row] = or += row times x. Not inlined: within a product by columns the compiler runs out of
+  // registers, and the product takes a twentieth longer.
   template <bool Adds>
   [[gnu::noinline]] void multiply(const double* x, double* y) const {
     const std::int64_t* const end = begin.data() + 1;
